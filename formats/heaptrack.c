@@ -43,21 +43,13 @@ static void skip(struct reader *r)
 
 /* ---- events ---- */
 
-/* An event of a kind happens; its node. & is no branch: what comes next is not to be guessed. */
-static inline uint32_t take(struct reader *r, uint32_t number, bool frees)
+/* Where the figures of a kind go. */
+static inline uint32_t place_of(struct reader *r, struct mt_ht_info *info)
 {
-    struct mt_ht_info *info = &r->tables.infos.v[number];
-    info->temporary_n += frees & (r->last == number);
-    r->last = frees ? MT_NONE : number;
-    return info->node == MT_HT_UNASKED ? mt_ht_node(&r->tables, info) : info->node;
-}
-
-static inline enum mt_status happen(struct reader *r, uint32_t number, bool frees,
-                                    struct mt_err *err)
-{
-    const uint32_t node = take(r, number, frees);
-    const struct mt_heap_event e = {r->tables.infos.v[number].bytes, node, frees};
-    return mt_heap_event(r->heap, &e, err);
+    if (info->place == MT_HT_UNASKED)
+        info->place =
+            mt_heap_place(r->heap, mt_ht_trace_node(&r->tables, info->trace), info->bytes);
+    return info->place;
 }
 
 static enum mt_status event(struct reader *r, struct mt_fields f, struct mt_err *err)
@@ -68,13 +60,15 @@ static enum mt_status event(struct reader *r, struct mt_fields f, struct mt_err 
         skip(r);
         return MT_OK;
     }
-    enum mt_status st = happen(r, (uint32_t)number, *r->line.s == '-', err);
-    return st == MT_OK ? MT_OK : fail(r, err);
+    struct mt_ht_info *info = &r->tables.infos.v[number];
+    const struct mt_heap_event e = {info->bytes, place_of(r, info), *r->line.s == '-'};
+    info->temporary_n += e.frees && r->last == number;
+    r->last = e.frees ? MT_NONE : (uint32_t)number;
+    return mt_heap_event(r->heap, &e, err) == MT_OK ? MT_OK : fail(r, err);
 }
 
-/* Events that stand behind each other, by their lines. */
+/* Events that stand behind each other. */
 struct batch {
-    const char *at[MT_HEAP_BATCH + 1]; /* where each begins, and behind the last */
     uint32_t number[MT_HEAP_BATCH];
     struct mt_heap_event event[MT_HEAP_BATCH];
     size_t n;
@@ -97,74 +91,76 @@ static inline const char *event_line(const char *p, bool many, uint32_t *number)
     return p[n] == '\n' && n - 1 < DIGITS ? p + n + 1 : NULL;
 }
 
-/* What is known of the kinds of allocations is fetched into the processor's cache meanwhile. */
-static void scan(const struct reader *r, struct batch *b)
+/* Finds the events that come next, up to any other line; returns where that begins. */
+static inline const char *scan(const struct reader *r, struct batch *b, bool many)
 {
-    const char *next;
-    b->at[0] = r->lines.at;
-    for (b->n = 0; b->n < MT_HEAP_BATCH && b->at[b->n] < r->lines.end; b->n++) {
-        next = event_line(b->at[b->n], true, &b->number[b->n]);
-        if (!next || b->number[b->n] >= r->tables.infos.n)
-            return;
-        __builtin_prefetch(&r->tables.infos.v[b->number[b->n]]);
-        b->at[b->n + 1] = next;
+    const char *p = r->lines.at, *const end = r->lines.end;
+    const struct mt_ht_info *infos = r->tables.infos.v;
+    const size_t info_n = r->tables.infos.n;
+    size_t n = 0;
+    for (const char *next; n < MT_HEAP_BATCH && p < end; p = next) {
+        uint32_t number;
+        next = event_line(p, many, &number);
+        if (!next || number >= info_n)
+            break;
+        if (many)
+            __builtin_prefetch(&infos[number]);
+        b->event[n].frees = *p == '-';
+        b->number[n++] = number;
     }
+    b->n = n;
+    return p;
 }
 
-/* Looks up the kinds, up to one that is damaged. */
+/* Looks up the kinds, up to one that is damaged. & is no branch: what comes next is not to be
+ * guessed. */
 static void look_up(struct reader *r, struct batch *b)
 {
-    for (size_t i = 0; i < b->n; i++) {
-        struct mt_ht_info *info = &r->tables.infos.v[b->number[i]];
-        bool frees = *b->at[i] == '-';
-        if (info->bytes < 0) {
-            b->n = i;
-            return;
-        }
-        b->event[i] = (struct mt_heap_event){info->bytes, take(r, b->number[i], frees), frees};
+    uint32_t last = r->last;
+    size_t i;
+    for (i = 0; i < b->n; i++) {
+        const uint32_t number = b->number[i], frees = b->event[i].frees;
+        struct mt_ht_info *info = &r->tables.infos.v[number];
+        if (info->bytes < 0)
+            break;
+        info->temporary_n += frees & (last == number);
+        last = number | -frees;
+        b->event[i].bytes = info->bytes;
+        b->event[i].place = place_of(r, info);
     }
+    b->n = i;
+    r->last = last;
 }
 
-/* Where there are so many kinds that what is known of them and of their paths is not in the
- * processor's cache: many events at once. */
-static enum mt_status events_of_many(struct reader *r, struct mt_err *err)
+/* The place behind so many lines. */
+static const char *behind(const char *p, size_t lines)
 {
-    struct batch b;
-    size_t done;
-    do {
-        scan(r, &b);
-        look_up(r, &b);
-        enum mt_status st = mt_heap_events(r->heap, b.event, b.n, &done, err);
-        r->lines.at = b.at[done];
-        MT_TRY(st);
-    } while (b.n == MT_HEAP_BATCH);
-    return MT_OK;
-}
-
-static enum mt_status events_of_few(struct reader *r, struct mt_err *err)
-{
-    uint32_t number;
-    for (const char *next; r->lines.at < r->lines.end; r->lines.at = next) {
-        bool frees = *r->lines.at == '-';
-        next = event_line(r->lines.at, false, &number);
-        if (!next || number >= r->tables.infos.n || r->tables.infos.v[number].bytes < 0)
-            return MT_OK;
-        MT_TRY(happen(r, number, frees, err));
-    }
-    return MT_OK;
+    for (; lines; lines--)
+        p = strchr(p, '\n') + 1;
+    return p;
 }
 
 /*
  * Most lines are events, often millions of them behind each other. These are read as they stand,
- * without looking for the ends of lines first.
+ * without looking for the ends of lines first, many at once.
  */
 static enum mt_status events(struct reader *r, struct mt_err *err)
 {
     enum { MANY = 1 << 13 };
-    enum mt_status st = r->tables.infos.n < MANY ? events_of_few(r, err) : events_of_many(r, err);
-    if (st != MT_OK)
-        err->offset = (int64_t)mt_lines_offset(&r->lines);
-    return st;
+    struct batch b;
+    size_t found, done = 0;
+    do {
+        const char *next = r->tables.infos.n < MANY ? scan(r, &b, false) : scan(r, &b, true);
+        found = b.n;
+        look_up(r, &b);
+        enum mt_status st = mt_heap_events(r->heap, b.event, b.n, &done, err);
+        r->lines.at = done == found ? next : behind(r->lines.at, done);
+        if (st != MT_OK) {
+            err->offset = (int64_t)mt_lines_offset(&r->lines);
+            return st;
+        }
+    } while (done == MT_HEAP_BATCH);
+    return MT_OK;
 }
 
 /* ---- what the log says of itself ---- */
@@ -407,8 +403,10 @@ static void add_temporary(struct reader *r)
     for (size_t i = 0; i < r->tables.infos.n; i++) {
         const struct mt_ht_info *info = &r->tables.infos.v[i];
         if (info->temporary_n)
-            mt_heap_extra(r->heap, mt_heap_sized(r->heap, info->node, (int64_t)info->bytes),
-                          "temporary_most_n", (int64_t)info->temporary_n);
+            mt_heap_extra(
+                r->heap,
+                mt_heap_sized(r->heap, mt_ht_trace_node(&r->tables, info->trace), info->bytes),
+                "temporary_most_n", (int64_t)info->temporary_n);
     }
 }
 

@@ -117,7 +117,7 @@ uint32_t mt_ht_push_ip(struct mt_ht_tables *t, const struct mt_native_step *step
 bool mt_ht_add_info(struct mt_ht_tables *t, struct mt_fields f)
 {
     uint64_t bytes;
-    struct mt_ht_info info = {.node = MT_HT_UNASKED};
+    struct mt_ht_info info = {.place = MT_HT_UNASKED};
     bool good =
         mt_field_hex(&f, &bytes) && bytes <= INT64_MAX && number(&f, t->traces.n, &info.trace);
     info.bytes = good ? (int64_t)bytes : -1;
@@ -224,9 +224,4 @@ uint32_t mt_ht_trace_node(struct mt_ht_tables *t, uint32_t trace)
     if (*node == MT_HT_UNASKED)
         *node = node_of(t, trace);
     return *node;
-}
-
-uint32_t mt_ht_node(struct mt_ht_tables *t, struct mt_ht_info *info)
-{
-    return info->node = mt_ht_trace_node(t, info->trace);
 }

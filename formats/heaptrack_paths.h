@@ -41,7 +41,8 @@ struct mt_ht_trace {
 /* Allocations of one size on one stack. */
 struct mt_ht_info {
     int64_t bytes;
-    uint32_t trace, node; /* node: as the trace's */
+    uint32_t trace;
+    uint32_t place;       /* of its figures; MT_HT_UNASKED: not asked for yet */
     uint64_t temporary_n; /* freed by the very next event */
 };
 
@@ -79,8 +80,7 @@ bool mt_ht_add_info(struct mt_ht_tables *t, struct mt_fields f);
 uint32_t mt_ht_push_ip(struct mt_ht_tables *t, const struct mt_native_step *steps, uint32_t n);
 void mt_ht_push_trace(struct mt_ht_tables *t, uint32_t ip, uint32_t parent);
 
-/* The node of a stack, and of a kind of allocations; MT_NONE: no call path. */
+/* The node of a stack; MT_NONE: no call path. */
 uint32_t mt_ht_trace_node(struct mt_ht_tables *t, uint32_t trace);
-uint32_t mt_ht_node(struct mt_ht_tables *t, struct mt_ht_info *info);
 
 #endif

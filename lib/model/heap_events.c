@@ -106,57 +106,109 @@ enum mt_status mt_heap_dealloc(struct mt_heap *h, uint32_t node, int64_t bytes, 
     return mt_heap_release(h, node, bytes, -1, err);
 }
 
-/* The slots of events, fetched into the processor's cache while they are looked up. */
-static void fetch_slots(struct mt_heap *h, const struct mt_heap_event *v, size_t n, uint32_t *slot)
+uint32_t mt_heap_place(struct mt_heap *h, uint32_t node, int64_t bytes)
 {
-    for (size_t i = 0; i < n; i++)
-        if (v[i].node + 1u < h->slot_of.n)
-            __builtin_prefetch(&h->slot_of.v[v[i].node + 1u]);
-    for (size_t i = 0; i < n; i++) {
-        slot[i] = mt_heap_slot(h, sized(h, v[i].node, v[i].bytes));
-        const char *at = (const char *)&h->slots.v[slot[i]];
-        __builtin_prefetch(at, 1);
-        __builtin_prefetch(at + sizeof *h->slots.v - 1, 1);
-    }
-}
-
-/* What alloc_in or release_in do, without a branch between them: which comes next is not to be
- * guessed. */
-static inline enum mt_status event_in(struct mt_heap *h, uint32_t slot,
-                                      const struct mt_heap_event *e, struct mt_err *err)
-{
-    const int64_t frees = e->frees, allocs = !frees, sign = allocs - frees;
-    const struct mt_heap_node *before = &h->slots.v[slot];
-    if (before->live_n < frees || before->live_b < e->bytes * frees)
-        return older(h, e->bytes, err);
-    MT_TRY(mt_heap_add_to(&h->alloc_b, e->bytes * allocs, err));
-    struct mt_heap_node *n = touch(h, slot);
-    n->alloc_b += e->bytes * allocs;
-    n->alloc_n += allocs;
-    n->live_b += e->bytes * sign;
-    n->live_n += sign;
-    h->alloc_n += allocs;
-    h->freed_n += frees;
-    h->freed_b += e->bytes * frees;
-    h->level += e->bytes * sign;
-    if (h->level > h->peak)
-        new_peak(h);
-    return count(h, err);
+    return mt_heap_slot(h, sized(h, node, bytes));
 }
 
 enum mt_status mt_heap_event(struct mt_heap *h, const struct mt_heap_event *e, struct mt_err *err)
 {
-    return event_in(h, mt_heap_slot(h, sized(h, e->node, e->bytes)), e, err);
+    return e->frees ? release_in(h, e->place, e->bytes, -1, err)
+                    : alloc_in(h, e->place, e->bytes, err);
+}
+
+/* ---- many at once ---- */
+
+/* What a run of events comes to. */
+struct events {
+    int64_t level, peak, alloc_b, freed_b, freed_n;
+    int64_t high, low; /* extremes of the level after them, the first of equal ones */
+    size_t high_at, low_at, peak_at;
+};
+
+/* Events of a run, up to one that is not as most are: it frees what its path does not hold, or is
+ * very large. All that changes with each is in registers, and there is no branch between
+ * allocations and frees: which comes next is not to be guessed. Returns how many. */
+static size_t run_events(struct mt_heap *h, const struct mt_heap_event *v, size_t n,
+                         struct events *sums)
+{
+    const int64_t most = (int64_t)1 << (MT_HEAP_SUM_BITS - MT_HEAP_BATCH_BITS);
+    struct events e = {.level = h->level, .peak = h->peak, .high = INT64_MIN, .low = INT64_MAX};
+    size_t i;
+    for (i = 0; i < n; i++) {
+        const int64_t bytes = v[i].bytes, frees = v[i].frees, freed_b = bytes & -frees;
+        const struct mt_heap_node *before = &h->slots.v[v[i].place];
+        if (before->live_n < frees || before->live_b < freed_b || (uint64_t)bytes > (uint64_t)most)
+            break;
+        struct mt_heap_node *s = touch(h, v[i].place);
+        s->alloc_b += bytes - freed_b;
+        s->alloc_n += 1 - frees;
+        s->live_b += bytes - 2 * freed_b;
+        s->live_n += 1 - 2 * frees;
+        e.alloc_b += bytes - freed_b;
+        e.freed_b += freed_b;
+        e.freed_n += frees;
+        e.level += bytes - 2 * freed_b;
+        if (e.level > e.peak) {
+            e.peak = e.level;
+            e.peak_at = i;
+            h->epoch++;
+        }
+        e.high_at = e.level > e.high ? i : e.high_at;
+        e.high = e.level > e.high ? e.level : e.high;
+        e.low_at = e.level < e.low ? i : e.low_at;
+        e.low = e.level < e.low ? e.level : e.low;
+    }
+    *sums = e;
+    return i;
+}
+
+/* n > 0 events have happened. */
+static void happened(struct mt_heap *h, const struct events *e, size_t n)
+{
+    const int64_t event = (int64_t)h->event_n;
+    const bool first = h->min.record < 0;
+    if (first || e->high > h->max.level_b)
+        h->max = (struct mt_level){h->now, e->high, event + (int64_t)e->high_at};
+    if (first || e->low < h->min.level_b)
+        h->min = (struct mt_level){h->now, e->low, event + (int64_t)e->low_at};
+    if (e->peak > h->peak) {
+        h->peak = e->peak;
+        h->peak_t = h->now;
+        h->peak_event = event + (int64_t)e->peak_at;
+    }
+    h->alloc_b += e->alloc_b;
+    h->alloc_n += (int64_t)n - e->freed_n;
+    h->freed_b += e->freed_b;
+    h->freed_n += e->freed_n;
+    h->level = e->level;
+    h->event_n += n;
+    h->rec->event_n += n;
 }
 
 enum mt_status mt_heap_events(struct mt_heap *h, const struct mt_heap_event *v, size_t n,
                               size_t *done, struct mt_err *err)
 {
-    uint32_t slot[MT_HEAP_BATCH];
-    fetch_slots(h, v, n, slot);
-    for (*done = 0; *done < n; ++*done)
-        MT_TRY(event_in(h, slot[*done], &v[*done], err));
-    return MT_OK;
+    const uint64_t before = h->event_n;
+    struct events sums;
+    for (size_t i = 0; i < n; i++) { /* into the processor's cache */
+        const struct mt_heap_node *s = &h->slots.v[v[i].place];
+        __builtin_prefetch(&s->live_b, 1);
+        __builtin_prefetch(&s->alloc_n, 1);
+    }
+    for (*done = 0; *done < n;) {
+        /* where so much is allocated that the sum may be too large, one by one */
+        size_t some =
+            h->alloc_b >> (MT_HEAP_SUM_BITS - 1) ? 0 : run_events(h, v + *done, n - *done, &sums);
+        if (some)
+            happened(h, &sums, some);
+        *done += some;
+        if (*done < n) {
+            MT_TRY(mt_heap_event(h, &v[*done], err));
+            ++*done;
+        }
+    }
+    return (before ^ h->event_n) <= MT_HEAP_CHECK ? MT_OK : mt_heap_check_memory(h, err);
 }
 
 enum mt_status mt_heap_older(struct mt_heap *h, uint32_t node, int64_t bytes, struct mt_err *err)

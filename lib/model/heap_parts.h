@@ -18,14 +18,18 @@ enum {
 /* What a path does on the device, and did so far. By events, `live` is what it holds; by moments,
  * what it holds at the one under way. */
 struct mt_heap_node {
-    /* what events change stands together */
-    int64_t live_b, live_n;
-    int64_t alloc_b, alloc_n;
+    /* What events change stands together, but no two neighbours change alike: the compiler would
+     * write both at once, and a processor waits long for a part of what it just wrote. */
+    int64_t live_b;
     uint64_t epoch; /* number of the highest peak when it was looked at last: while it has not
                        changed since the peak, what it holds is what it held then */
-    uint32_t at;    /* in events and moments: 1 = it is in `touched`; in thin(): place + 1 */
+    int64_t live_n;
+    uint32_t at; /* in events and moments: 1 = it is in `touched`; in thin(): place + 1 */
     uint32_t node;
-    int64_t peak_b, peak_n; /* held at the peak of `epoch` */
+    int64_t alloc_b;
+    int64_t peak_b; /* held at the peak of `epoch` */
+    int64_t alloc_n;
+    int64_t peak_n;
     int64_t came_b;         /* of it, less what went over to others: not allocated there */
     int64_t last_b, last_n; /* held at the last moment */
 };

@@ -307,7 +307,8 @@ static const struct call *make_batch(struct mt_heap *h, struct mt_path_tree *p,
     struct mt_heap_event events[CALLS];
     size_t n = 0, done;
     for (; c->what == ALLOC || c->what == FREE; c++)
-        events[n++] = (struct mt_heap_event){c->a, node_of(p, c->path), c->what == FREE};
+        events[n++] = (struct mt_heap_event){c->a, mt_heap_place(h, node_of(p, c->path), c->a),
+                                             c->what == FREE};
     assert_int_equal(mt_heap_events(h, events, n, &done, &err), MT_OK);
     assert_int_equal(done, n);
     return c - 1;
@@ -403,13 +404,15 @@ static void check_row(void **state)
 /* Of many at once those before a figure that cannot be true happened. */
 static void bad_event_of_many(void **state)
 {
-    const struct mt_heap_event events[] = {{5, 0, false}, {-1, 0, false}, {7, 0, false}};
     struct mt_recording r;
     struct mt_err err = MT_ERR_INIT;
     size_t done;
     (void)state;
     mt_rec_init(&r);
     struct mt_heap *h = mt_heap_open(&r, MT_DEVICE_HEAP);
+    const uint32_t place = mt_heap_place(h, 0, 5);
+    const struct mt_heap_event events[] = {
+        {5, place, false}, {-1, place, false}, {7, place, false}};
     assert_int_equal(mt_heap_events(h, events, MT_ARRAY_LEN(events), &done, &err), MT_EINPUT);
     assert_int_equal(done, 1);
     assert_int_equal(mt_heap_level(h), 5);
