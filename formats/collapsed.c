@@ -164,5 +164,6 @@ const struct mt_reader mt_reader_collapsed = {
     .name = "collapsed",
     .kind = MT_RUN_HEAP,
     .probe = collapsed_probe,
+    .reads_lines = true,
     .read = collapsed_read,
 };

@@ -16,6 +16,7 @@
 #include <regex.h>
 
 #define MT_PROBE_BYTES (64 * 1024)
+#define MT_PROBE_SURE  93
 
 /* Which C and C++ frames of recorded stacks call paths keep. */
 enum mt_cpp_frames {
@@ -57,6 +58,8 @@ struct mt_reader {
     bool binary; /* errors name no lines */
     /* 0..100 for the first n decompressed bytes: >= 90 certain, 20 possible, 0 no. Pure. */
     int (*probe)(const char *head, size_t n);
+    bool reads_lines; /* probe takes each line apart, and scores below MT_PROBE_SURE: it is asked
+                         only where no other is that sure */
     /* Reads the whole stream into rec. Errors: MT_EINPUT, MT_ELIMIT, MT_EIO, with offset unless no
      * place in the file is at fault. */
     enum mt_status (*read)(struct mt_stream *in, const struct mt_read_opts *opts,

@@ -407,5 +407,6 @@ const struct mt_reader mt_reader_ltrace = {
     .name = "ltrace",
     .kind = MT_RUN_HEAP,
     .probe = ltrace_probe,
+    .reads_lines = true,
     .read = ltrace_read,
 };

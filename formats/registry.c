@@ -2,6 +2,8 @@
 
 #include "lib/base/mem.h"
 #include "lib/model/heap.h"
+#include <assert.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -74,40 +76,51 @@ static enum mt_status look_at_head(struct mt_stream *in, const char **head, size
     return st;
 }
 
+/* What the readers make of a head. */
+struct guess {
+    const struct mt_reader *best, *tied; /* tied: it scores the same; NULL: none */
+    int score;
+};
+
+/* Asks those that read lines, or the others, until one scores `enough`. */
+static void ask(struct guess *g, const char *head, size_t n, bool reads_lines, int enough)
+{
+    for (size_t i = 0; i < MT_ARRAY_LEN(formats) && g->score < enough; i++) {
+        int score = formats[i]->reads_lines == reads_lines ? formats[i]->probe(head, n) : 0;
+        assert(!reads_lines || score < MT_PROBE_SURE);
+        if (score > g->score)
+            *g = (struct guess){formats[i], NULL, score};
+        else if (score && score == g->score)
+            g->tied = formats[i];
+    }
+}
+
 bool mt_reader_is_likely(struct mt_stream *in)
 {
     enum { LIKELY = 90 };
     struct mt_err ignored = MT_ERR_INIT;
+    struct guess g = {0};
     const char *head;
     size_t n;
-    bool likely = false;
     if (look_at_head(in, &head, &n, &ignored) != MT_OK)
         return false;
-    for (size_t i = 0; i < MT_ARRAY_LEN(formats) && !likely; i++)
-        likely = formats[i]->probe(head, n) >= LIKELY;
-    return likely;
+    ask(&g, head, n, false, LIKELY);
+    ask(&g, head, n, true, LIKELY);
+    return g.score >= LIKELY;
 }
 
 enum mt_status mt_reader_of(struct mt_stream *in, const struct mt_reader **out, struct mt_err *err)
 {
+    struct guess g = {0};
     const char *head;
     size_t n;
     MT_TRY(look_at_head(in, &head, &n, err));
-    int best = 0;
-    *out = NULL;
-    const struct mt_reader *tied = NULL;
-    for (size_t i = 0; i < MT_ARRAY_LEN(formats); i++) {
-        int score = formats[i]->probe(head, n);
-        if (score > best) {
-            best = score;
-            *out = formats[i];
-            tied = NULL;
-        } else if (score && score == best) {
-            tied = formats[i];
-        }
-    }
-    if (tied)
-        return MT_FAIL(err, MT_EINPUT, "looks equally like %s and %s", (*out)->name, tied->name);
+    ask(&g, head, n, false, INT_MAX);
+    if (g.score < MT_PROBE_SURE)
+        ask(&g, head, n, true, MT_PROBE_SURE);
+    *out = g.best;
+    if (g.tied)
+        return MT_FAIL(err, MT_EINPUT, "looks equally like %s and %s", g.best->name, g.tied->name);
     return *out ? MT_OK : not_recognised(head, n, err);
 }
 

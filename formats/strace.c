@@ -213,5 +213,6 @@ const struct mt_reader mt_reader_strace = {
     .name = "strace",
     .kind = MT_RUN_HEAP,
     .probe = strace_probe,
+    .reads_lines = true,
     .read = strace_read,
 };

@@ -2,6 +2,7 @@
 #include "lib/base/mem.h"
 #include "lib/db/db_parts.h"
 #include "lib/db/db_upgrade.h"
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -66,10 +67,18 @@ static void distrust(struct mt_db *db)
         sqlite3_db_config(db->sql, settings[i].what, settings[i].on, NULL);
 }
 
+/* Else SQLite counts all its memory, under a lock. */
+static void settle(void)
+{
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
 /* A name of a file and nothing else: ":memory:" and "file:x?mode=memory" mean something to SQLite,
  * what begins with a folder does not. */
 static int open_file(struct mt_db *db, int flags)
 {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, settle);
     char *name = mt_asprintf("%s%s", db->path[0] == '/' ? "" : "./", db->path);
     int rc = sqlite3_open_v2(name, &db->sql, flags | SQLITE_OPEN_NOMUTEX, NULL);
     free(name);
