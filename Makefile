@@ -44,7 +44,7 @@ SCHEMAS := $(wildcard docs/schema/*.json)
 ASSETS := $(sort $(wildcard lib/flame/*.css lib/flame/*.js lib/page/*.css lib/page/*.js lib/page/*.html queries/clickhouse/*.sql) $(SKILL))
 # The objects of all C files below folders, whatever folders these have.
 obj   = $(patsubst %.c,$(B)/%.o,$(sort $(shell find $(1) -name '*.c')))
-LIB_OBJ  := $(B)/gen/queries.o $(B)/gen/assets.o $(call obj,lib formats)
+LIB_OBJ  := $(B)/gen/queries.o $(B)/gen/image.o $(B)/gen/assets.o $(call obj,lib formats)
 LIB_OBJ  := $(filter-out $(B)/lib/record/malloc_preload.o,$(LIB_OBJ))
 CMD_OBJ  := $(call obj,cmd)
 TEST_OBJ := $(call obj,tests/unit tests/fuzz)
@@ -262,6 +262,13 @@ $(B)/completion/%: $(B)/memtool
 $(B)/gen/queries.h $(B)/gen/queries.c: $(B)/gen/queries.%: queries/embed.awk $(SQL) $(B)/stamp/queries
 	mkdir -p $(@D)
 	awk -v mode=$* -f queries/embed.awk /dev/null $(SQL) >$@.tmp && mv $@.tmp $@
+
+# The empty database, which new files begin as.
+$(B)/gen/image: queries/image.c $(B)/gen/queries.o lib/db/db.h lib/db/db_parts.h
+	@echo "ld $@"
+	$(CC) $(MT_CFLAGS) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.c %.o,$^) $(LIBS)
+$(B)/gen/image.c: $(B)/gen/image
+	$< >$@.tmp && mv $@.tmp $@
 
 # Styles and scripts of pages become texts: lib/flame/flame.css is mt_asset_flame_css.
 $(B)/gen/assets.h $(B)/gen/assets.c: $(B)/gen/assets.%: lib/flame/embed.awk $(ASSETS)

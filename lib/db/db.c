@@ -1,5 +1,6 @@
 /* Connections: opening, the schema, transactions. */
 #include "lib/base/mem.h"
+#include "lib/db/db_image.h"
 #include "lib/db/db_parts.h"
 #include "lib/db/db_upgrade.h"
 #include <pthread.h>
@@ -103,8 +104,6 @@ static enum mt_status open_connection(struct mt_db *db, enum mt_db_mode mode, bo
     MT_TRY(mt_db_exec(db, "BEGIN", err));
     MT_TRY(mt_db_check_schema(db, &fresh, err));
     MT_TRY(mt_db_exec(db, "COMMIT", err));
-    if (created)
-        *created = false;
     if (mode == MT_DB_READ) {
         if (fresh) {
             mt_err_input(err, db->path);
@@ -132,6 +131,9 @@ enum mt_status mt_db_open(const char *path, enum mt_db_mode mode, struct mt_db *
     struct mt_db *db = mt_alloc(sizeof *db);
     db->path = mt_strdup(path);
     bool was_there = access(path, F_OK) == 0;
+    bool made = mode == MT_DB_WRITE && !was_there && mt_db_image_create(path);
+    if (created)
+        *created = made;
     enum mt_status st = open_connection(db, mode, created, err);
     if (st != MT_OK) {
         (was_there || !db->sql ? mt_db_close : mt_db_close_unused)(db);

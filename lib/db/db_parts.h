@@ -10,6 +10,7 @@
 #include <sqlite3.h>
 
 enum { MT_APPLICATION_ID = 0x6d656d74 /* "memt" */ };
+#define MT_DB_PRAGMAS "PRAGMA page_size=8192; PRAGMA auto_vacuum=0" /* of a new database */
 
 struct mt_stmt {
     struct mt_db *db;

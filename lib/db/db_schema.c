@@ -104,7 +104,7 @@ enum mt_status mt_db_check_schema(struct mt_db *db, bool *fresh, struct mt_err *
 enum mt_status mt_db_create_schema(struct mt_db *db, bool *created, struct mt_err *err)
 {
     bool fresh;
-    MT_TRY(mt_db_exec(db, "PRAGMA page_size=8192; PRAGMA auto_vacuum=0", err));
+    MT_TRY(mt_db_exec(db, MT_DB_PRAGMAS, err));
     MT_TRY(mt_db_begin(db, err));
     MT_TRY(mt_db_check_schema(db, &fresh, err));
     if (fresh) {
