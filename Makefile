@@ -201,19 +201,23 @@ fuzz-programs: $(FUZZ)
 
 $(B)/memtool: $(CMD_OBJ) $(B)/libmemtool.a $(B)/stamp/objects | $(SUPPORT)
 	@echo "ld $@"
-	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS)
+	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(if $(STATIC),$(LINKED_IN),$(LIBS))
 
-# The program of the wheel: static but for glibc where there is an archive of a library; others come along. Debian's
-# libxxhash.a lacks what chooses by processor.
+# Libraries are linked in where there is an archive of one, but for glibc: to load them takes a quarter of a small
+# report. Debian's libxxhash.a lacks what chooses by processor. `make STATIC=` links with shared ones.
+STATIC ?= $(if $(SAN),,yes)
+LINKED_IN = -Wl,--start-group $(ARCHIVES) -Wl,--end-group $(WITHOUT_ARCHIVE) -lsupc++ -pthread -lm
 STATIC_LIBS = $(shell $(PKG_CONFIG) --static --libs-only-l $(PKGS))
 ARCHIVES = $(sort $(filter /%,$(foreach l,$(filter-out -lxxhash -lm -lpthread -ldl,$(STATIC_LIBS)), \
                $(shell $(CC) -print-file-name=lib$(l:-l%=%).a))))
 WITHOUT_ARCHIVE = $(filter-out $(patsubst lib%.a,-l%,$(notdir $(ARCHIVES))),$(STATIC_LIBS))
+
+# The program of the wheel: what has no archive comes along.
 $(B)/wheel/memtool: .packages/getrandom.c $(CMD_OBJ) $(B)/libmemtool.a $(B)/stamp/objects
 	mkdir -p $(@D)
 	@echo "ld $@"
 	$(CC) $(WARNINGS) $(CFLAGS) $(LDFLAGS) -s -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib/memtool' -o $@ $(filter %.c %.o %.a,$^) \
-	    -Wl,--start-group $(ARCHIVES) -Wl,--end-group $(WITHOUT_ARCHIVE) -lsupc++ -pthread -lm
+	    $(LINKED_IN)
 
 $(B)/libmemtool.a: $(LIB_OBJ) $(B)/stamp/objects
 	rm -f $@
@@ -277,7 +281,7 @@ $(B)/gen/assets.h $(B)/gen/assets.c: $(B)/gen/assets.%: lib/flame/embed.awk $(AS
 
 # What a build was made with. A stamp changes when its text does, and so ages what stands on it.
 STAMP_flags   = $(CC) $(MT_CFLAGS) $(CFLAGS) $(LDFLAGS) $(LIBS) $(FUZZ_MAIN)
-STAMP_objects = $(LIB_OBJ) $(CMD_OBJ) $(UNIT_HELP)
+STAMP_objects = $(LIB_OBJ) $(CMD_OBJ) $(UNIT_HELP) $(STATIC)
 STAMP_queries = $(SQL)
 $(B)/stamp/%: export TEXT = $(STAMP_$(@F))
 $(B)/stamp/%: FORCE
