@@ -99,10 +99,15 @@ void mt_heap_push_moment(struct mt_heap *h, int64_t t)
 
 void mt_heap_end_moment(struct mt_heap *h)
 {
+    enum { AHEAD = 16 }; /* slots are fetched into the processor's cache before their turn */
     size_t before = h->changes.n;
     h->ticks = 0;
     for (size_t i = 0; i < h->touched.n; i++) {
         struct mt_heap_node *n = &h->slots.v[h->touched.v[i]];
+        if (i + AHEAD < h->touched.n) {
+            __builtin_prefetch(&h->slots.v[h->touched.v[i + AHEAD]].live_b, 1);
+            __builtin_prefetch(&h->slots.v[h->touched.v[i + AHEAD]].last_n, 1);
+        }
         mt_heap_push_change(h, h->touched.v[i], n->live_b - n->last_b, n->live_n - n->last_n);
         n->last_b = n->live_b;
         n->last_n = n->live_n;
