@@ -52,15 +52,15 @@ enum fact {
 };
 static const char *const facts[][2] = {
     [ASKED_FOR] = {"asked_for", "asked for"},
-    [DEVICE_FREE] = {"device_free", "free on the GPU"},
+    [DEVICE_FREE] = {"device_free", MT_OOM_FREE},
     [CAPACITY] = {"capacity", "capacity of the GPU"},
     [OUTSIDE] = {"outside_pytorch", "outside PyTorch: CUDA, NCCL, other processes"},
-    [RESERVED] = {"reserved", "reserved by PyTorch, of it"},
+    [RESERVED] = {"reserved", MT_OOM_RESERVED},
     [REQUESTED] = {"requested", "- in use"},
     [ROUNDING] = {"rounding", "- rounding of blocks in use"},
     [SPLIT] = {"split", "- free in segments partly in use"},
     [UNUSED] = {"unused", "- segments with nothing in use"},
-    [LARGEST_HOLE] = {"largest_hole", "largest free range"},
+    [LARGEST_HOLE] = {"largest_hole", MT_OOM_HOLE},
 };
 
 static struct mt_row *add_fact(struct page *p, enum fact fact, int64_t bytes)
@@ -170,12 +170,16 @@ static void add_verdict(struct page *p, const struct mt_oom_advices *all)
             mt_report_footer(r, "first: %s", all->rows.v[i].remedy);
             return;
         }
+    const char *perhaps = NULL;
+    for (size_t i = 1; i < all->rows.n && !perhaps; i++)
+        if (all->rows.v[i].fits == MT_FITS_UNKNOWN)
+            perhaps = all->rows.v[i].remedy;
     const struct mt_report *held = part(p, 1);
     if (held->rows.n && p->part_n > 1)
-        mt_report_footer(r,
-                         "Nothing the allocator could have done makes room: use less. %s holds "
-                         "most, %s.",
-                         held->rows.v[0].cells[2].s,
+        mt_report_footer(r, "%s%s: use less. %s holds most, %s.",
+                         perhaps ? "Nothing makes room for certain, perhaps "
+                                 : "Nothing the allocator could have done makes room",
+                         perhaps ? perhaps : "", held->rows.v[0].cells[2].s,
                          mt_human_bytes(held->rows.v[0].cells[0].i, size));
 }
 

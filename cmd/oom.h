@@ -7,6 +7,11 @@
 #include "cmd/view.h"
 #include "lib/usage/oom.h"
 
+/* What is said of the device and of PyTorch's memory, for people. */
+#define MT_OOM_FREE     "free on the GPU"
+#define MT_OOM_RESERVED "reserved by PyTorch, of it"
+#define MT_OOM_HOLE     "largest free range"
+
 /* The site that asked for a failed allocation, a text of the report; NULL: unknown. */
 const char *mt_oom_asker(struct mt_report *r, struct mt_tree *t, const struct mt_oom *oom);
 

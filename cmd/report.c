@@ -26,7 +26,7 @@ static enum mt_status check_output(const struct mt_args *args, struct mt_err *er
 static char *title_of(const struct mt_page_made *p)
 {
     struct mt_buf out = {0};
-    mt_page_text(&out, p->name);
+    mt_page_text(&out, mt_page_short(p->name));
     mt_buf_adds(&out, " \u00b7 memtool");
     return out.s;
 }
@@ -41,11 +41,11 @@ static enum mt_status write_page(struct mt_page_made *p, struct mt_err *err)
         mt_page_group_answer(p, &answer);
     } else {
         mt_page_header(p, &header);
-        st = mt_page_answer(p, &answer, err);
+        mt_page_answer(p, &answer);
     }
     char *title = title_of(p);
     const char *first = !p->group ? "over-time" : p->group->has_ranks ? "ranks" : "trend";
-    mt_page_text(&name, p->name);
+    mt_page_text(&name, mt_page_short(p->name));
     const struct mt_page_part parts[] = {{"title", title, false},
                                          {"name", name.s, false},
                                          {"first", first, false},

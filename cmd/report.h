@@ -16,14 +16,30 @@
 struct mt_page_found {
     /* Of their reports, what stands behind runs and device; NULL: there is none. */
     char *peak_title, *leaks_title, *change_title;
-    int64_t peak_b, at_ns, top_b;
-    char *top;    /* the site that holds most at the peak, and so much */
-    bool of_peak; /* else of the moment when the file was written, or of no peak at all */
-    int64_t leak_per_step_b;
+    int64_t peak_b, at_ns;
+    struct mt_page_top {
+        char *site;
+        int64_t bytes;
+    } tops[2]; /* what holds most at the peak; where nobody knows that, at the end */
+    int64_t of_model_b, of_backward_b; /* at the peak: parameters, gradients, optimizer's state;
+                                          activations and what autograd keeps */
+    char *phase;                       /* in which most of that was allocated, and so much */
+    int64_t phase_b, at_end_b, leak_per_step_b, leak_site_b;
+    char *leak_site;       /* of the largest leak; NULL: unknown */
     int leaks_code;        /* of `memtool leaks --fail`, which judges all devices */
+    char *leaks_why;       /* they cannot be told at all; NULL: they can */
     char *leaks_elsewhere; /* a device that is not shown and leaks, in words; NULL: none */
-    int64_t asked_b;       /* by the first allocation that failed; 0: none did */
-    int64_t base_peak_b, new_peak_b;
+    int64_t asked_b;       /* by the last allocation that failed; 0: none did */
+    /* When that was, "out of memory at 12 ms", who asked, what PyTorch held then, the largest free
+     * range in it, what was free on the device; what would have made it fit. NULL: nothing is known
+     * of it; nothing would have. */
+    struct mt_page_oom {
+        char *when, *site, *remedy, *why;
+        int64_t reserved_b, hole_b, free_b;
+        bool perhaps; /* nobody knows whether the remedy would have */
+        bool judged;  /* whether something would have made it fit */
+    } oom;
+    int64_t base_peak_b, new_peak_b, base_end_b, new_end_b;
     int64_t reserved_b, idle_b; /* at the end: in all, and not in use */
     int64_t saving_b, saved_peak_b;
     char *saving, *saving_bound; /* the largest piece of advice, and "about", "up_to" */
@@ -62,7 +78,10 @@ void mt_page_found_free(struct mt_page_found *found);
 
 /* The name of the run, facts of its file and how good the data are; the answer. */
 void mt_page_header(struct mt_page_made *p, struct mt_buf *out);
-enum mt_status mt_page_answer(struct mt_page_made *p, struct mt_buf *out, struct mt_err *err);
+void mt_page_answer(struct mt_page_made *p, struct mt_buf *out);
+/* Its sentences (report_say.c), and what holds most, from reports of its own. */
+void mt_page_say(struct mt_page_made *p, struct mt_buf *out);
+void mt_page_find_tops(struct mt_page_made *p);
 
 /* Parts of both: a fact, a figure in bold, a finding with a link to its section; a share in
  * percent. */
@@ -76,6 +95,13 @@ const char *mt_page_share(int64_t part, int64_t whole, char out[MT_HUMAN_MAX]);
 int64_t mt_page_int_at(const struct mt_report *r, size_t row, const char *column);
 int64_t mt_page_total_of(const struct mt_report *r, const char *name);
 const char *mt_page_text_at(const struct mt_report *r, size_t row, const char *column);
+
+/* What the title of a report says behind the runs and the device, which the page names once:
+ * "peak 2 MiB at 3 ms". Allocated; "": nothing. */
+char *mt_page_behind_device(const struct mt_report *r);
+
+/* The name of a run, of a file the last two parts of its path; borrowed. */
+const char *mt_page_short(const char *name);
 
 /* The page on a group (report_group.c). Errors: those of mt_ranks_load. */
 enum mt_status mt_page_group_load(struct mt_page_made *p, struct mt_err *err);

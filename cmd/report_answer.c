@@ -9,7 +9,6 @@
 #include "lib/page/page.h"
 #include "lib/render/run_notes.h"
 #include "lib/run/knows.h"
-#include "lib/usage/samples.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -70,16 +69,24 @@ static void add_notes(const struct mt_page_made *p, struct mt_buf *out)
     mt_report_free(&notes);
 }
 
+const char *mt_page_short(const char *name)
+{
+    const char *last = strrchr(name, '/'), *at = last;
+    while (at && at > name && at[-1] != '/')
+        at--;
+    return at && *name == '/' ? at : name;
+}
+
 void mt_page_header(struct mt_page_made *p, struct mt_buf *out)
 {
     const struct mt_view *v = &p->view;
     char words[96], text[MT_HUMAN_LONG];
     const char *file = strrchr(v->run.source, '/');
     mt_buf_adds(out, "<h1>");
-    mt_page_text(out, v->run.name);
+    mt_page_text(out, mt_page_short(v->run.name));
     if (p->base) {
         mt_buf_adds(out, " <small>against ");
-        mt_page_text(out, p->base);
+        mt_page_text(out, mt_page_short(p->base));
         mt_buf_adds(out, "</small>");
     }
     mt_buf_adds(out, "</h1>\n<ul class=\"facts\">");
@@ -99,99 +106,7 @@ void mt_page_header(struct mt_page_made *p, struct mt_buf *out)
     add_notes(p, out);
 }
 
-/* ---- the answer ---- */
-
-void mt_page_bold(struct mt_buf *out, const char *text)
-{
-    mt_buf_adds(out, "<b>");
-    mt_page_text(out, text);
-    mt_buf_adds(out, "</b>");
-}
-
-static void say_peak(struct mt_page_made *p, struct mt_buf *out)
-{
-    const struct mt_page_found *f = &p->found;
-    const struct mt_run_device *d = &p->view.device;
-    char size[MT_HUMAN_LONG], when[MT_HUMAN_LONG];
-    if (d->one_moment) {
-        mt_buf_adds(out, "When the file was written, ");
-        mt_page_bold(out, mt_human_bytes(f->peak_b, size));
-        mt_buf_adds(out, " were alive. Whether that is the peak <b>cannot be told</b>: the file "
-                         "has no history. ");
-        return;
-    }
-    mt_buf_addf(out, "Memory peaked at %s", mt_at_most(d, f->peak_b));
-    mt_page_bold(out, mt_human_bytes(f->peak_b, size));
-    if (f->at_ns != MT_UNKNOWN)
-        mt_buf_addf(out, ", %s into the run", mt_human_time(p->view.run.time_unit, f->at_ns, when));
-    const char *in = strstr(f->peak_title, ", in ");
-    if (in)
-        mt_page_text(out, in);
-    mt_buf_adds(out, ". ");
-}
-
-static void say_top(struct mt_page_made *p, struct mt_buf *out)
-{
-    const struct mt_page_found *f = &p->found;
-    char size[MT_HUMAN_LONG], part[MT_HUMAN_MAX];
-    if (!f->top || !*f->top || f->top_b <= 0 || f->peak_b <= 0)
-        return;
-    mt_buf_adds(out, "The largest part of it, ");
-    mt_page_bold(out, mt_human_bytes(f->top_b, size));
-    mt_buf_adds(out, " (");
-    mt_page_text(out, mt_page_share(f->top_b, f->peak_b, part));
-    if (strcmp(f->top, "[before trace]") == 0) {
-        mt_buf_adds(out, "), is older than the recording. ");
-        return;
-    }
-    if (strcmp(f->top, "[no addresses]") == 0) { /* nobody knows whose */
-        mt_buf_adds(out,
-                    "), is in records without addresses: who holds it <b>cannot be told</b>. ");
-        return;
-    }
-    mt_buf_adds(out, "), was allocated in ");
-    mt_page_bold(out, f->top);
-    mt_buf_adds(out, ". ");
-}
-
-/* The site that holds most, in whatever phases: the tables tell these apart. */
-static void take_top(void *closure, const struct mt_report *r)
-{
-    struct mt_page_found *f = closure;
-    if (!r->rows.n || f->top)
-        return;
-    f->top = mt_strdup(mt_page_text_at(r, 0, "site"));
-    f->top_b = mt_page_int_at(r, 0, r->columns.v[0].name);
-}
-
-static void find_top(struct mt_page_made *p)
-{
-    const struct mt_taker to = {take_top, NULL, &p->found};
-    const struct mt_args args = {&p->ref, 1};
-    struct mt_err err = MT_ERR_INIT; /* the section on the peak says it */
-    int code = 0;
-    char *line = mt_asprintf("peak --by=site --limit=1%s%s", p->device ? " --device=" : "",
-                             p->device ? p->device : "");
-    mt_capture(line, &args, &to, &code, &err);
-    free(line);
-}
-
-static enum mt_status say_ooms(struct mt_page_made *p, struct mt_buf *out, struct mt_err *err)
-{
-    struct mt_levels ooms = {0};
-    char size[MT_HUMAN_LONG], when[MT_HUMAN_LONG];
-    if (!p->view.has_device)
-        return MT_OK;
-    enum mt_status st =
-        mt_samples_load(p->view.db, &p->view.run, &p->view.device, "oom", &ooms, err);
-    if (st == MT_OK && ooms.all.n) {
-        mt_buf_addf(out, "The program ran out of memory at %s: <b>%s</b> could not be allocated. ",
-                    mt_human_time(p->view.run.time_unit, ooms.all.v[0].t_ns, when),
-                    mt_human_bytes(ooms.all.v[0].level_b, size));
-    }
-    mt_levels_free(&ooms);
-    return st;
-}
+/* ---- findings ---- */
 
 void mt_page_finding(struct mt_buf *out, const char *label, const char *css_class,
                      const char *figure, const char *sentence, const char *section)
@@ -203,25 +118,49 @@ void mt_page_finding(struct mt_buf *out, const char *label, const char *css_clas
     mt_buf_addf(out, " <a href=\"#%s\">More</a></p></div>\n", section);
 }
 
+/* What would have made room for the allocation that failed. */
+static void find_fit(const struct mt_page_found *f, struct mt_buf *out)
+{
+    struct mt_buf figure = {0}, said = {0};
+    if (!f->oom.judged)
+        return;
+    mt_buf_addf(&figure, "%s%s", f->oom.perhaps ? "Perhaps " : "",
+                f->oom.remedy ? f->oom.remedy : "Use less memory");
+    if (f->oom.remedy)
+        mt_buf_addf(&said, "%s have made room: %s.", f->oom.perhaps ? "may" : "would", f->oom.why);
+    else
+        mt_buf_adds(&said, "nothing that the allocator could have done makes room.");
+    mt_page_finding(out, "To make it fit", f->oom.remedy ? "" : "more", figure.s, said.s, "oom");
+    mt_buf_free(&figure);
+    mt_buf_free(&said);
+}
+
 static void find_change(const struct mt_page_made *p, struct mt_buf *out)
 {
     const struct mt_page_found *f = &p->found;
-    char size[MT_HUMAN_MAX], figure[MT_HUMAN_LONG];
+    char size[MT_HUMAN_MAX], before[MT_HUMAN_MAX], after[MT_HUMAN_MAX], figure[MT_HUMAN_LONG];
+    struct mt_buf end = {0};
     if (p->not_compared)
         mt_page_finding(out, "Against the base", "dim", "Cannot tell", p->not_compared, "change");
-    if (!f->change_title || f->base_peak_b == MT_UNKNOWN || f->new_peak_b == MT_UNKNOWN)
+    const bool peaks = f->base_peak_b != MT_UNKNOWN && f->new_peak_b != MT_UNKNOWN;
+    const int64_t base = peaks ? f->base_peak_b : f->base_end_b;
+    const int64_t new = peaks ? f->new_peak_b : f->new_end_b;
+    if (!f->change_title || base == MT_UNKNOWN || new == MT_UNKNOWN)
         return;
-    int64_t change = mt_wrap_sub(f->new_peak_b, f->base_peak_b);
+    int64_t change = mt_wrap_sub(new, base);
     snprintf(figure, sizeof figure, "%s%s%s",
              change > 0   ? "\u25b2 +"
              : change < 0 ? "\u25bc "
                           : "= ",
              mt_human_bytes(change, size), change ? "" : " change");
+    mt_buf_addf(&end, "alive at the end %s -> %s", mt_human_bytes(base, before),
+                mt_human_bytes(new, after));
     mt_page_finding(out, "Against the base",
                     change > 0   ? "more"
                     : change < 0 ? "less"
                                  : "",
-                    figure, f->change_title, "change");
+                    figure, peaks ? f->change_title : end.s, "change");
+    mt_buf_free(&end);
 }
 
 /* Of the leaks: what `memtool leaks --fail` says of all devices by its exit code. Sums of call
@@ -233,7 +172,7 @@ static void find_leaks(const struct mt_page_found *f, struct mt_buf *out)
                                           "Cannot tell"};
     char size[MT_HUMAN_MAX];
     struct mt_buf figure = {0}, said = {0};
-    const char *title = f->leaks_title ? f->leaks_title : "";
+    const char *title = f->leaks_title ? f->leaks_title : f->leaks_why ? f->leaks_why : "";
     bool sums = strncmp(title, "alive at the end", strlen("alive at the end")) == 0;
     size_t kind = !f->leaks_title ? 3 : sums ? 2 : (size_t)f->leaks_code;
     if (f->leaks_title && f->leak_per_step_b > 0)
@@ -262,10 +201,12 @@ static void find_reserved(const struct mt_page_found *f, struct mt_buf *out)
 static void find_saving(const struct mt_page_found *f, struct mt_buf *out)
 {
     char a[MT_HUMAN_MAX], b[MT_HUMAN_MAX], figure[MT_HUMAN_LONG], sentence[200];
-    if (!f->saving || f->saving_b <= 0)
-        return;
-    snprintf(figure, sizeof figure, "%s %s",
-             strcmp(f->saving_bound, "up_to") == 0 ? "up to" : f->saving_bound,
+    if (!f->saving || f->saving_b <= 0 || (f->oom.judged && f->saved_of))
+        return; /* what the allocator could give back was judged above */
+    snprintf(figure, sizeof figure, "%s%s",
+             strcmp(f->saving_bound, "up_to") == 0   ? "up to "
+             : strcmp(f->saving_bound, "about") == 0 ? "about "
+                                                     : "",
              mt_human_bytes(f->saving_b, a));
     snprintf(sentence, sizeof sentence, "%.100s; then the peak%s%s is %s%s.", f->saving,
              f->saved_of ? " of what is " : "", f->saved_of ? f->saved_of : "",
@@ -274,28 +215,16 @@ static void find_saving(const struct mt_page_found *f, struct mt_buf *out)
     mt_page_finding(out, "Largest saving", "", figure, sentence, "advice");
 }
 
-enum mt_status mt_page_answer(struct mt_page_made *p, struct mt_buf *out, struct mt_err *err)
+void mt_page_answer(struct mt_page_made *p, struct mt_buf *out)
 {
     const struct mt_page_found *f = &p->found;
-    char size[MT_HUMAN_LONG];
-    mt_buf_adds(out, "<p class=\"answer\">");
-    MT_TRY(say_ooms(p, out, err));
-    if (f->peak_title && f->peak_b != MT_UNKNOWN) {
-        say_peak(p, out);
-        find_top(p);
-        say_top(p, out);
-    } else
-        mt_buf_adds(out, "How high memory was <b>cannot be told</b>. ");
-    if (f->leaks_title && f->leak_per_step_b > 0)
-        mt_buf_addf(out, "It leaks <b>%s every step</b>.",
-                    mt_human_bytes(f->leak_per_step_b, size));
-    mt_buf_adds(out, "</p>\n");
+    mt_page_say(p, out);
     mt_buf_adds(out, f->categories.n ? f->categories.s : "");
     mt_buf_adds(out, "<div class=\"findings\">\n");
+    find_fit(f, out);
     find_change(p, out);
     find_leaks(f, out);
     find_reserved(f, out);
     find_saving(f, out);
     mt_buf_adds(out, "</div>\n");
-    return MT_OK;
 }

@@ -31,8 +31,8 @@ static void take(void *closure, const struct mt_report *r)
 {
     struct taking *t = closure;
     struct mt_report texts;
-    struct mt_page_bridge bridge = {.base = r->runs[0].name,
-                                    .new = r->runs[1].name,
+    struct mt_page_bridge bridge = {.base = r->runs[0].name ? mt_page_short(r->runs[0].name) : NULL,
+                                    .new = r->runs[1].name ? mt_page_short(r->runs[1].name) : NULL,
                                     .base_b = mt_page_total_of(r, "base_peak_b"),
                                     .new_b = mt_page_total_of(r, "new_peak_b")};
     bool known = bridge.base_b >= 0 && bridge.new_b >= 0 && r->rows.n;

@@ -2,6 +2,7 @@
 #include "cmd/report.h"
 
 #include "cmd/leaks.h"
+#include "cmd/oom.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
 #include "lib/page/page.h"
@@ -14,6 +15,14 @@ int64_t mt_page_total_of(const struct mt_report *r, const char *name)
         if (strcmp(r->totals.v[i].name, name) == 0 && r->totals.v[i].value.kind == MT_CELL_INT)
             return r->totals.v[i].value.i;
     return MT_UNKNOWN;
+}
+
+static const char *total_text(const struct mt_report *r, const char *name)
+{
+    for (size_t i = 0; i < r->totals.n; i++)
+        if (strcmp(r->totals.v[i].name, name) == 0 && r->totals.v[i].value.kind == MT_CELL_TEXT)
+            return r->totals.v[i].value.s;
+    return NULL;
 }
 
 /* What was asked for, copied; NULL: nothing of that name. */
@@ -60,6 +69,16 @@ static void add_class(struct mt_buf *out, const char *category)
             mt_buf_addc(out, *category == ' ' ? '-' : *category);
 }
 
+static void count_kind(struct mt_page_found *f, const char *category, int64_t bytes)
+{
+    static const char *const model[] = {"parameter", "gradient", "optimizer state"};
+    static const char *const backward[] = {"activation", "recomputed", "autograd detail"};
+    for (size_t i = 0; i < MT_ARRAY_LEN(model); i++) {
+        f->of_model_b += strcmp(category, model[i]) == 0 ? bytes : 0;
+        f->of_backward_b += strcmp(category, backward[i]) == 0 ? bytes : 0;
+    }
+}
+
 /* A bar of what is alive by category, the largest first, and what its colours are. */
 static void remember_categories(struct mt_page_found *f, const struct mt_report *r)
 {
@@ -75,6 +94,7 @@ static void remember_categories(struct mt_page_found *f, const struct mt_report 
         struct mt_buf name = {0};
         if (bytes <= 0)
             continue;
+        count_kind(f, mt_page_text_at(r, i, "category"), bytes);
         add_class(&name, mt_page_text_at(r, i, "category"));
         mt_buf_addf(&f->categories, "<i class=\"%s\" style=\"flex-grow:%.4f\"></i>", name.s,
                     100 * (double)bytes / sum);
@@ -91,7 +111,7 @@ static void remember_categories(struct mt_page_found *f, const struct mt_report 
 
 /* What a title says behind the runs and the device: "peak 2 MiB at 3 ms". Names of runs may have
  * anything in them. */
-static char *behind_device(const struct mt_report *r)
+char *mt_page_behind_device(const struct mt_report *r)
 {
     const char *title = r->title ? r->title : "", *dot;
     for (size_t i = 0; i < MT_ARRAY_LEN(r->runs) && r->runs[i].name; i++) {
@@ -107,13 +127,17 @@ static char *behind_device(const struct mt_report *r)
 static void remember_peak(struct mt_page_found *f, const struct mt_report *r)
 {
     if (!f->peak_title) {
-        f->peak_title = behind_device(r);
+        f->peak_title = mt_page_behind_device(r);
         f->peak_b = mt_page_total_of(r, "peak_b");
         if (f->peak_b == MT_UNKNOWN)
             f->peak_b = mt_page_total_of(r, "live_b"); /* of the moment when it was written */
         f->at_ns = mt_page_total_of(r, "at_ns");
-    } else if (mt_report_find_column(r, "category") >= 0 && !f->categories.n)
+    } else if (mt_report_find_column(r, "category") >= 0 && !f->categories.n) {
         remember_categories(f, r);
+    } else if (mt_report_find_column(r, "phase") >= 0 && !f->phase && r->rows.n) {
+        f->phase = mt_strdup(mt_page_text_at(r, 0, "phase"));
+        f->phase_b = mt_page_int_at(r, 0, r->columns.v[0].name);
+    }
 }
 
 static void remember_reserved(struct mt_page_found *f, const struct mt_report *r)
@@ -130,6 +154,40 @@ static void remember_reserved(struct mt_page_found *f, const struct mt_report *r
             idle = mt_wrap_add(idle, bytes);
     }
     f->idle_b = idle;
+}
+
+/* Of the pieces that people read: what was known when it failed, and what would have helped. */
+static void remember_oom(struct mt_page_found *f, const struct mt_report *r)
+{
+    struct mt_page_oom *oom = &f->oom;
+    if (!oom->when) {
+        const char *site = total_text(r, "site");
+        char *title = mt_page_behind_device(r);
+        oom->when = mt_strndup(title, strcspn(title, ":"));
+        oom->site = site ? mt_strdup(site) : NULL;
+        oom->reserved_b = oom->hole_b = oom->free_b = MT_UNKNOWN;
+        free(title);
+    }
+    for (size_t i = 0; i < r->rows.n; i++) {
+        const char *what = mt_page_text_at(r, i, "what");
+        const int64_t bytes = mt_page_int_at(r, i, "bytes_b");
+        if (strcmp(what, MT_OOM_RESERVED) == 0)
+            oom->reserved_b = bytes;
+        if (strcmp(what, MT_OOM_HOLE) == 0)
+            oom->hole_b = bytes;
+        if (strcmp(what, MT_OOM_FREE) == 0)
+            oom->free_b = bytes;
+        oom->judged = oom->judged || mt_report_find_column(r, "fits") >= 0;
+        const char *fits = mt_page_text_at(r, i, "fits");
+        const bool yes = strcmp(fits, "yes") == 0, perhaps = strcmp(fits, "unknown") == 0;
+        if ((!oom->remedy && perhaps) || ((!oom->remedy || oom->perhaps) && yes)) {
+            free(oom->remedy);
+            free(oom->why);
+            oom->perhaps = perhaps;
+            oom->remedy = mt_strdup(mt_page_text_at(r, i, "remedy"));
+            oom->why = mt_strdup(mt_page_text_at(r, i, "why"));
+        }
+    }
 }
 
 static void remember_advice(struct mt_page_found *f, const struct mt_report *r)
@@ -161,8 +219,16 @@ static void remember_elsewhere(struct mt_page_found *f, const struct mt_report *
 
 static void remember_leaks(struct mt_page_found *f, const struct mt_report *r)
 {
-    f->leaks_title = behind_device(r);
+    f->leaks_title = mt_page_behind_device(r);
     f->leak_per_step_b = mt_page_total_of(r, "leak_per_step_b");
+    f->at_end_b = mt_page_total_of(r, "at_end_b");
+    if (f->leak_per_step_b > 0 && r->rows.n && mt_page_int_at(r, 0, "per_step_b") > 0) {
+        f->leak_site = mt_strdup(mt_page_text_at(r, 0, "site"));
+        f->leak_site_b = mt_page_int_at(r, 0, "per_step_b");
+    }
+    for (size_t i = 0; !f->peak_title && i < r->rows.n && i < MT_ARRAY_LEN(f->tops); i++)
+        f->tops[i] = (struct mt_page_top){mt_strdup(mt_page_text_at(r, i, "site")),
+                                          mt_page_int_at(r, i, "at_end_b")};
     remember_elsewhere(f, r);
 }
 
@@ -190,6 +256,32 @@ static void remember_trend(struct mt_page_found *f, const struct mt_report *r)
     }
 }
 
+/* The sites that hold most, in whatever phases: the tables tell these apart. */
+static void take_tops(void *closure, const struct mt_report *r)
+{
+    struct mt_page_found *f = closure;
+    size_t n = 0;
+    for (size_t i = 0; i < r->rows.n && n < MT_ARRAY_LEN(f->tops) && !f->tops[n].site; i++) {
+        const char *site = mt_page_text_at(r, i, "site");
+        if (n && *site == '[')
+            continue; /* who comes next, of those that have a name */
+        f->tops[n++] =
+            (struct mt_page_top){mt_strdup(site), mt_page_int_at(r, i, r->columns.v[0].name)};
+    }
+}
+
+void mt_page_find_tops(struct mt_page_made *p)
+{
+    const struct mt_taker to = {take_tops, NULL, &p->found};
+    const struct mt_args args = {&p->ref, 1};
+    struct mt_err err = MT_ERR_INIT; /* the section on the peak says it */
+    int code = 0;
+    char *line = mt_asprintf("peak --by=site --limit=8%s%s", p->device ? " --device=" : "",
+                             p->device ? p->device : "");
+    mt_capture(line, &args, &to, &code, &err);
+    free(line);
+}
+
 void mt_page_remember(struct mt_page_found *f, const struct mt_report *r)
 {
     if (strcmp(r->schema, "memtool.peak") == 0)
@@ -197,13 +289,17 @@ void mt_page_remember(struct mt_page_found *f, const struct mt_report *r)
     else if (strcmp(r->schema, "memtool.leaks") == 0 && !f->leaks_title)
         remember_leaks(f, r);
     else if (strcmp(r->schema, "memtool.diff") == 0 && !f->change_title) {
-        f->change_title = behind_device(r);
+        f->change_title = mt_page_behind_device(r);
         f->base_peak_b = mt_page_total_of(r, "base_peak_b");
         f->new_peak_b = mt_page_total_of(r, "new_peak_b");
+        f->base_end_b = mt_page_total_of(r, "base_at_end_b");
+        f->new_end_b = mt_page_total_of(r, "new_at_end_b");
     } else if (strcmp(r->schema, "memtool.fragmentation") == 0)
         remember_reserved(f, r);
     else if (strcmp(r->schema, "memtool.advise") == 0)
         remember_advice(f, r);
+    else if (strcmp(r->schema, "memtool.oom") == 0)
+        remember_oom(f, r);
     else if (strcmp(r->schema, "memtool.ranks") == 0)
         remember_ranks(f, r);
     else if (strcmp(r->schema, "memtool.trend") == 0)
@@ -214,9 +310,17 @@ void mt_page_found_free(struct mt_page_found *f)
 {
     free(f->peak_title);
     free(f->leaks_title);
+    free(f->leaks_why);
     free(f->leaks_elsewhere);
     free(f->change_title);
-    free(f->top);
+    free(f->tops[0].site);
+    free(f->tops[1].site);
+    free(f->phase);
+    free(f->leak_site);
+    free(f->oom.when);
+    free(f->oom.site);
+    free(f->oom.remedy);
+    free(f->oom.why);
     free(f->saving);
     free(f->saving_bound);
     free(f->saved_of);

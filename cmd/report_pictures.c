@@ -38,7 +38,6 @@ enum mt_status mt_page_add_curve(struct mt_page_made *p, struct mt_buf *out, str
     if (level)
         st = mt_page_curve_load(&p->view.blocks, &p->view.device, &c, err);
     if (st == MT_OK && level) {
-        p->found.asked_b = c.ooms.all.n ? c.ooms.all.v[0].level_b : 0;
         mt_page_curve_json(&c, &p->curve);
         mt_buf_addf(out, "<div id=\"curve\" class=\"panel\">\n");
         mt_page_curve_svg(&c, out);

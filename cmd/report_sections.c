@@ -6,6 +6,7 @@
 #include "lib/render/columns.h"
 #include "lib/run/knows.h"
 #include "lib/usage/process.h"
+#include "lib/usage/samples.h"
 #include <string.h>
 
 /* What a section is about, so that it is shown; OF_SEGMENTS: it must be told where there are any.
@@ -18,6 +19,7 @@ enum {
     NO_PROCESS = 8,
     OF_RANKS = 16, /* of a group */
     OF_TREND = 32,
+    OF_OOM = 64, /* of an allocation that failed */
     OF_GROUP = OF_RANKS | OF_TREND,
 };
 
@@ -68,6 +70,14 @@ static const struct section {
      true,
      {{"Trend", "trend --limit=200", true}}},
     {"over-time", "Over time", "Memory over time", NULL, ALWAYS, CURVE, false, {{0}}},
+    {"oom",
+     "Out of memory",
+     "Out of memory",
+     "What was asked for, who held memory then, and what would have made it fit.",
+     OF_OOM,
+     REPORTS,
+     true,
+     {{"Out of memory", "oom", true}}},
     {"alive",
      "Alive",
      "Alive at the peak",
@@ -123,7 +133,6 @@ static const struct section {
      true,
      {{"Map of segments", "segments --format=svg", false},
       {"Fragmentation", "fragmentation", false},
-      {"Would it have fit?", "fragmentation --fit=%lld", false},
       {"Segments", "segments --limit=100", false}}},
     {"advice",
      "Advice",
@@ -267,17 +276,26 @@ static void add_rows(struct taking *t, const struct mt_report *r)
     }
 }
 
+static void add_title(struct mt_buf *out, const struct mt_report *r)
+{
+    const char *run = r->runs[0].name;
+    const bool named = run && r->title && strncmp(r->title, run, strlen(run)) == 0;
+    char *title = named ? mt_page_behind_device(r) : r->title ? mt_strdup(r->title) : NULL;
+    if (title && *title) {
+        mt_buf_adds(out, "<p class=\"title\">");
+        mt_page_text(out, title);
+        mt_buf_adds(out, "</p>\n");
+    }
+    free(title);
+}
+
 static void take(void *closure, const struct mt_report *r)
 {
     struct taking *t = closure;
     mt_page_remember(&t->page->found, r);
     for (size_t i = 0; i < r->columns.n; i++)
         define(t->page, &r->columns.v[i]);
-    if (r->title) {
-        mt_buf_adds(&t->html, "<p class=\"title\">");
-        mt_page_text(&t->html, r->title);
-        mt_buf_adds(&t->html, "</p>\n");
-    }
+    add_title(&t->html, r);
     add_rows(t, r);
     add_lines(&t->html, "foot", r->footer.v, r->footer.n);
     add_lines(&t->html, "note", r->notes.v, r->notes.n);
@@ -306,14 +324,15 @@ static bool add_report(struct mt_page_made *p, const struct section *s, const st
     bool base = s->of & OF_BASE;
     const char *refs[] = {base ? p->base : p->ref, p->ref};
     const struct mt_args args = {refs, base ? 2 : 1};
-    char *line_of = mt_asprintf(tab->line, (long long)p->found.asked_b);
     const char *device = mt_page_device_for(p, base);
-    char *line = mt_asprintf("%s%s%s", line_of, device ? " --device=" : "", device ? device : "");
+    char *line = mt_asprintf("%s%s%s", tab->line, device ? " --device=" : "", device ? device : "");
     const struct mt_taker to = {take, take_picture, &t};
     enum mt_status st = mt_capture(line, &args, &to, &code, &err);
     bool empty = st == MT_OK && !t.html.n; /* a picture that is too large */
-    if (strncmp(line, "leaks ", strlen("leaks ")) == 0)
+    if (strncmp(line, "leaks ", strlen("leaks ")) == 0) {
         p->found.leaks_code = code;
+        p->found.leaks_why = st == MT_OK ? NULL : mt_strdup(err.what);
+    }
     bool has = s->of & OF_SEGMENTS && mt_device_knows(&p->view.device, MT_KNOWS_SEGMENTS);
     bool said = tab->must || (st != MT_OK && (has || st != MT_EUSAGE));
     if (st == MT_OK)
@@ -323,10 +342,9 @@ static bool add_report(struct mt_page_made *p, const struct section *s, const st
     if (base && st != MT_OK && !p->not_compared)
         p->not_compared = mt_strdup(err.what);
     if ((st == MT_OK && !empty) || said)
-        mt_page_prompt(p, line_of, base, out);
+        mt_page_prompt(p, tab->line, base, out);
     mt_buf_free(&t.html);
     free(line);
-    free(line_of);
     return (st == MT_OK && !empty) || said;
 }
 
@@ -334,8 +352,7 @@ static void add_reports(struct mt_page_made *p, const struct section *s, struct 
 {
     for (size_t i = 0; s->tabs[i].line; i++) {
         struct mt_buf one = {0};
-        bool fit = strchr(s->tabs[i].line, '%') != NULL; /* of the allocation that failed */
-        if ((!fit || p->found.asked_b > 0) && add_report(p, s, &s->tabs[i], &one)) {
+        if (add_report(p, s, &s->tabs[i], &one)) {
             mt_buf_addf(out, "<div class=\"%s\" data-label=\"%s\">\n", s->stacked ? "part" : "tab",
                         s->tabs[i].label);
             mt_buf_adds(out, one.s);
@@ -355,8 +372,8 @@ static bool is_shown(const struct mt_page_made *p, const struct section *s)
                s->what == FIGURES;
     bool process = p->view.has_device && (mt_device_is_process(&p->view.device) ||
                                           mt_device_is_processes(&p->view.device));
-    return !(of & OF_GROUP) && !(of & OF_BASE && !p->base) && !(of & OF_PROCESS && !process) &&
-           !(of & NO_PROCESS && process);
+    return !(of & OF_GROUP) && !(of & OF_OOM && !p->found.asked_b) && !(of & OF_BASE && !p->base) &&
+           !(of & OF_PROCESS && !process) && !(of & NO_PROCESS && process);
 }
 
 /* What a section draws, or says beside the reports of commands. */
@@ -416,8 +433,23 @@ static enum mt_status add_section(struct mt_page_made *p, const struct section *
     return st;
 }
 
+/* What the program died of, if it did. */
+static enum mt_status find_oom(struct mt_page_made *p, struct mt_err *err)
+{
+    struct mt_levels ooms = {0};
+    if (p->group || !p->view.has_device)
+        return MT_OK;
+    enum mt_status st =
+        mt_samples_load(p->view.db, &p->view.run, &p->view.device, "oom", &ooms, err);
+    if (st == MT_OK && ooms.all.n)
+        p->found.asked_b = ooms.all.v[ooms.all.n - 1].level_b;
+    mt_levels_free(&ooms);
+    return st;
+}
+
 enum mt_status mt_page_sections(struct mt_page_made *p, struct mt_err *err)
 {
+    MT_TRY(find_oom(p, err));
     for (size_t i = 0; i < MT_ARRAY_LEN(sections); i++)
         if (is_shown(p, &sections[i]))
             MT_TRY(add_section(p, &sections[i], err));

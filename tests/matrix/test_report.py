@@ -8,6 +8,7 @@ import html.parser
 import itertools
 import json
 import os
+import pickle
 import re
 import subprocess
 import types
@@ -117,7 +118,8 @@ def check_answer(run, of, page):
     """The first sentences say what the commands say."""
     m.check(f"|Leaks|{verdict(*of)}" in page.answer, run.name, "verdict on leaks", page.answer[:600], verdict(*of))
     if "The largest part" in page.answer:
-        _, out, _ = m.run("peak", *of, "--by", "site", "--limit", "1")
+        end = "At the end |" in page.answer  # of runs that know no peak
+        _, out, _ = m.run(*(("leaks", *of, "--all") if end else ("peak", *of, "--by", "site")), "--limit", "1")
         size = re.search(r"^ *([0-9][0-9.,]* \w*B)  ", out, re.M)
         m.check(size and f"The largest part of it, |{size[1]}|" in page.answer, run.name, "the largest part", page.answer[:300], size and size[1])
 
@@ -355,6 +357,65 @@ def check_no_base():
         m.check("|Against the base|Cannot tell|run " in answer and "has no device" in answer, of, base, answer)
 
 
+def said(*refs):
+    """What the answer says, tags as "|"."""
+    page = page_of(*refs)
+    m.check('<p class="title">' + refs[0] not in page.text, refs, "the name of the run stands once")
+    return html.unescape(page.answer)
+
+
+def contains(answer, *parts):
+    for part in parts:
+        m.check(part in answer, "the answer", part, answer)
+
+
+def check_sentences():
+    """What filled memory and what to do, of each kind of recording."""
+    contains(said("cnn_b32_trace_json_gz"), "Activations and what autograd keeps for the backward pass are |73 %| of it.")
+    contains(said("leak_steps_trace_json_gz"), "It leaks |644 B every step|, most of it in |aten::clone|.")
+    contains(said("snapshots_no_frames_pickle"), "has no call path: who allocated it |cannot be told|.")
+    for n, path in (("1", "tracemalloc_1.pkl"), ("2", "tracemalloc_2.pkl.zst")):
+        m.run("import", f"{SAMPLES}/python/{path}", "--name", "dump" + n, codes=(0,))
+    contains(said("dump2", "dump1"), "At the end |2.849 MiB| were alive; how high memory rose before that |cannot be told|.",
+             "The largest part of it, |1.902 MiB| |(67 %)|, was allocated in |tm.py:3 in tm.py:5|.",
+             "|Against the base|\u25b2 +2.136 MiB|alive at the end 729.8 KiB -> 2.849 MiB |")
+    with open("none.json", "w") as out:
+        json.dump({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 2}]}, out)
+    m.run("import", "none.json", "--name", "none", codes=(0,))
+    contains(said("none"), "has no memory records: what filled memory |cannot be told|. ", "profile_memory=True")
+    page = page_of(f"{SAMPLES}/cnn_b16/trace.json.gz")
+    m.check("<h1>cnn_b16/trace.json.gz</h1>" in page.text, "a file", "is named by its last two parts")
+
+
+def fails(path, asked_b, name):
+    """The snapshot of another, with another size that could not be allocated."""
+    with open(f"{SAMPLES}/snapshots/{path}", "rb") as file:
+        snapshot = pickle.load(file)
+    for event in (e for trace in snapshot["device_traces"] for e in trace if e["action"] == "oom"):
+        event["size"] = asked_b
+    with open(name + ".pickle", "wb") as file:
+        pickle.dump(snapshot, file, protocol=4)
+    m.run("import", name + ".pickle", "--name", name, codes=(0,))
+
+
+def check_out_of_memory():
+    """Who asked, what there was, what would have made room: as `oom` says, and nothing else is advised."""
+    answer = said("snapshots_oom_pickle")
+    contains(answer, "The program ran out of memory at 287 us: |48 MiB| could not be allocated for |model.py:7 forward|. The largest free range "
+             "in the 24 MiB that PyTorch held was 15.99 MiB; 12 MiB were free on the GPU.", "|To make it fit|Use less memory|")
+    m.check("Largest saving" not in answer, "out of memory", "nothing that would not have helped", answer)
+    fails("fragmented.pickle", 20 << 20, "nearly")
+    fails("fragmented.pickle", 33 << 20, "perhaps")
+    contains(said("nearly"), "|20 MiB| could not be allocated", "|To make it fit|expandable_segments:True|would have made room: units of 20 MiB")
+    contains(said("perhaps"), "|To make it fit|Perhaps expandable_segments:True|may have made room: ")
+    m.check("perhaps expandable_segments:True: use less." in m.run("oom", "perhaps")[1], "oom", "what nobody knows is not ruled out")
+    for name in ("snapshots_oom_pickle", "nearly", "perhaps"):
+        page = page_of(name)
+        remedies = [row for row in m.json("oom", name)["rows"] if row["section"] == "remedy"]
+        m.check(len(page.tables["oom"]) == 3 and len(page.tables["oom"][2]) == len(remedies) >= 5, name, "what would have helped", remedies)
+    m.check('<section id="oom">' not in page_of("snapshots_basic_pickle").text, "no allocation failed", "no section on it")
+
+
 def check_processes():
     for name, sign, figure in (("grows", 1, "\u25b2 Leak|rss grows "), ("falls", -1, "\u2713 None|rss falls ")):
         with open(name + ".dat", "w") as out:
@@ -524,6 +585,8 @@ def main():
     check_devices()
     check_no_base()
     check_processes()
+    check_sentences()
+    check_out_of_memory()
     many_paths()
     check_groups()
     check_html()
