@@ -109,6 +109,24 @@ static enum mt_status load_paths(struct mt_page_made *p, const char *alive, stru
     return st;
 }
 
+/* The command for the call paths of the base, as an attribute. */
+static void add_base_command(const struct mt_page_made *p, struct mt_buf *out)
+{
+    struct mt_buf line = {0};
+    if (!p->base)
+        return;
+    mt_buf_adds(&line, "memtool flame ");
+    mt_shell_word(&line, p->base);
+    if (p->device) {
+        mt_buf_adds(&line, " --device ");
+        mt_shell_word(&line, p->device);
+    }
+    mt_buf_adds(out, " data-base=\"");
+    mt_page_text(out, line.s);
+    mt_buf_adds(out, "\"");
+    mt_buf_free(&line);
+}
+
 void mt_page_add_paths(struct mt_page_made *p, struct mt_buf *out)
 {
     struct mt_err err = MT_ERR_INIT;
@@ -117,8 +135,9 @@ void mt_page_add_paths(struct mt_page_made *p, struct mt_buf *out)
     bool peak = p->view.has_device && mt_device_knows(d, MT_KNOWS_PEAK) && !d->one_moment;
     const char *alive = peak ? "At peak" : "Alive";
     if (p->view.has_device && load_paths(p, alive, &still, &err) == MT_OK) {
-        mt_buf_addf(out, "<div id=\"flame-graph\" data-alive=\"%s\">\n%s</div>\n", alive,
-                    still.n ? still.s : "");
+        mt_buf_addf(out, "<div id=\"flame-graph\" data-alive=\"%s\"", alive);
+        add_base_command(p, out);
+        mt_buf_addf(out, ">\n%s</div>\n", still.n ? still.s : "");
         mt_page_prompt(p, "flame", false, out);
     } else {
         if (!p->view.has_device)

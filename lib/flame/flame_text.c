@@ -43,11 +43,11 @@ static void add_text(const struct canvas *v, const struct mt_flame_box *b, int c
     const int change = mt_flame_change(v->f, b);
     const char *sign = change > 0 ? "+ " : change < 0 ? "- " : "";
     mt_buf_adds(&text, sign);
-    mt_escape_terminal(&text, mt_stacks_text(s, f->text));
+    mt_escape_short(&text, mt_stacks_text(s, f->text));
     if (mt_display_width(text.s) > columns) {
         mt_buf_clear(&text);
         mt_buf_adds(&text, sign);
-        mt_escape_terminal(&text, mt_stacks_text(s, f->name));
+        mt_escape_short(&text, mt_stacks_text(s, f->name));
     }
     if (columns > 2)
         mt_cut_end(&cut, text.s, columns, v->ascii);

@@ -3,7 +3,7 @@
   "use strict";
   var data = memtool.data("paths-data"), root = document.getElementById("flame-graph"), el = memtool.element;
   if (!data || !root) return;
-  var ROW = 19, WORDS = { peak: root.dataset.alive, allocated: "Allocated", end: "At end", count: "Count" };
+  var ROW = 19, WORDS = { peak: root.dataset.alive, allocated: "Allocated", end: "At end", count: "Count", base: "In the base" };
   var KINDS = ["your code", "libraries", "PyTorch op", "backward", "native code", "no call path"];
   var n = data.level.length, parents = new Int32Array(n), open = [];
   for (var i = 0; i < n; i++) {
@@ -25,9 +25,13 @@
     return h;
   }
 
-  // A tree: nodes {name, kind, self, total, base, children}. Callees as recorded; or callers, each
+  // What changed is told of both peaks: that of the run, and that of the base.
+  function compares() { return own.base && own.peak && !inverted && (measure === "peak" || measure === "base"); }
+  function change(b) { return measure === "base" ? b.node.other - b.w : b.w - b.node.other; }
+
+  // A tree: nodes {name, kind, self, total, other, children}; other: of the run not shown, at its peak. Callees as recorded; or callers, each
   // function that holds something itself with what called it below.
-  function node(name, kind) { return { name: name, kind: kind, self: 0, total: 0, count: 0, base: 0, children: [] }; }
+  function node(name, kind) { return { name: name, kind: kind, self: 0, total: 0, count: 0, other: 0, children: [] }; }
   function callees(measure) {
     var all = node("all", -1), nodes = [], values = own[measure];
     for (var k = 0; k < n; k++) {
@@ -35,13 +39,13 @@
       one.self = values[k];
       one.order = own.peak ? own.peak[k] : values[k];
       (parents[k] < 0 ? all : nodes[parents[k]]).children.push(one);
-      if (measure === "peak" && own.base) one.base = own.base[k];
+      if (compares()) one.other = own[measure === "peak" ? "base" : "peak"][k];
     }
     for (k = n; k-- > 0;) {
       var to = parents[k] < 0 ? all : nodes[parents[k]];
       nodes[k].total += nodes[k].self;
       to.total += nodes[k].total;
-      to.base += nodes[k].base;
+      to.other += nodes[k].other;
       to.order = (to.order || 0) + nodes[k].order;
     }
     return all;
@@ -93,10 +97,8 @@
     el("b", {}, told, b.name);
     var line = figure(b.w) + (measure === "count" ? "" : " (" + memtool.exact(b.w) + ")") + " \u00b7 " + memtool.percent(b.w, total) + " of all";
     if (b.node.self) line += " \u00b7 itself " + figure(b.node.self);
-    if (own.base && measure === "peak" && !inverted) {
-      var change = b.w - b.node.base;
-      line += " \u00b7 before " + figure(b.node.base) + " (" + (change > 0 ? "+" : "") + memtool.size(change) + ")";
-    }
+    if (compares())
+      line += (measure === "base" ? " \u00b7 now " : " \u00b7 before ") + figure(b.node.other) + " (" + (change(b) > 0 ? "+" : "") + memtool.size(change(b)) + ")";
     el("span", {}, told, line);
   }
   function trail(b) {
@@ -112,9 +114,9 @@
   }
   function color(b) {
     if (b.node.kind < 0) return ["fall", 1];
-    if (!changed || inverted || measure !== "peak") return ["f" + b.node.kind, 1 - hash(b.name) % 5 * 0.085];
-    var change = b.w - b.node.base, share = Math.min(1, Math.abs(change) / Math.max(boxes[0].w, boxes[0].node.base, 1) * 5);
-    return [change > 0 ? "more" : change < 0 ? "less" : "fall", change ? 0.35 + 0.65 * share : 1];
+    if (!changed || !compares()) return ["f" + b.node.kind, 1 - hash(b.name) % 5 * 0.085];
+    var more = change(b), share = Math.min(1, Math.abs(more) / Math.max(boxes[0].w, boxes[0].node.other, 1) * 5);
+    return [more > 0 ? "more" : more < 0 ? "less" : "fall", more ? 0.35 + 0.65 * share : 1];
   }
   function make(b) {
     var g = el("g", { class: "box", tabindex: b.room > 4 ? 0 : -1 }, svg), c = color(b), fill = { more: "var(--more-fill)", less: "var(--less-fill)" }[c[0]];
@@ -163,7 +165,7 @@
   }
   function keys() {
     legend.textContent = "";
-    if (changed && !inverted && measure === "peak") {
+    if (changed && compares()) {
       [["more-fill", "holds more than in the base"], ["less-fill", "holds less"]].forEach(function (k) { var li = el("li", {}, legend); el("i", { style: "background:var(--" + k[0] + ")" }, li); li.append(k[1]); });
       return;
     }
@@ -207,7 +209,7 @@
   var code = root.parentNode.querySelector(".prompt code"), plain = code && code.textContent;
   function prompt() {
     var words = { peak: WORDS.peak === "Alive" ? "alive" : "at-peak", allocated: "allocated", end: "at-end", count: "count" };
-    if (code) code.textContent = plain + " --measure " + words[measure] + (inverted ? " --invert" : "");
+    if (code) code.textContent = (measure === "base" ? root.dataset.base : plain) + " --measure " + (words[measure] || words.peak) + (inverted ? " --invert" : "");
   }
   draw();
   prompt();

@@ -603,6 +603,7 @@ def main():
     browse("--group", "data", drawn='class="line"', state="At the prompt", box='class="c-heat')
     browse("--group", "a & b", drawn='class="marked"', state="At the prompt", box="after 4.768 MiB")
     browse("cnn_b32_trace_json_gz", "cnn_b16_trace_json_gz")
+    browse("cnn_b16_trace_json_gz", "cnn_b32_trace_json_gz", drawn="now 16.55 MiB (-16.19 MiB)", state="memtool flame cnn_b32_trace_json_gz --measure at-peak", link="m=base")
     browse("snapshots_basic_pickle")
     browse("snapshots_state_only_pickle", drawn='class="box')
     walk("cnn_b32_trace_json_gz", "cnn_b16_trace_json_gz")
