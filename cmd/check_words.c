@@ -121,14 +121,6 @@ static void add_limit(struct mt_buf *out, const struct mt_rule *rule)
     mt_buf_addf(out, ", limit %s%s", rule->limit, bare ? " B" : "");
 }
 
-/* "rss of process" grows ..., is flat: ..., : cannot tell: ... */
-static const char *other_link(const struct mt_baseline_other *o)
-{
-    return strncmp(o->words, "flat", 4) == 0  ? " is "
-           : strncmp(o->words, "can", 3) == 0 ? ": "
-                                              : " ";
-}
-
 void mt_finding_text(const struct mt_findings *f, const struct mt_checked *c, struct mt_buf *out)
 {
     const struct mt_rule *rule = c->rule;
@@ -154,7 +146,7 @@ void mt_finding_text(const struct mt_findings *f, const struct mt_checked *c, st
         if (rule->kind->growth)
             add_growth(c, out);
         else if (c->other)
-            mt_buf_addf(out, "%s%s", other_link(c->other), c->other->words);
+            mt_buf_addf(out, " %s", c->other->words);
         else {
             bool several = rule->kind->count || strncmp(rule->kind->what, "bytes", 5) == 0;
             const char *bound = c->most                       ? " at most"

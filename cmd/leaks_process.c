@@ -220,14 +220,14 @@ static void describe_window(struct judged *j, const struct found *f)
     const char *unit = j->v->run.time_unit;
     if (g->known)
         mt_report_footer(
-            j->r, "the least of each of %lld parts of %s to %s, %s; %s%s", (long long)g->part_n,
-            mt_human_time(unit, g->from_ns, from), mt_human_time(unit, g->to_ns, to),
-            mt_human_plural(g->look_n, "sample", samples),
+            j->r, "judged by the lowest rss in each of %lld parts of %s to %s (%s); %s%s",
+            (long long)g->part_n, mt_human_time(unit, g->from_ns, from),
+            mt_human_time(unit, g->to_ns, to), mt_human_plural(g->look_n, "sample", samples),
             f->p.part == MT_PART_BEHIND ? "PyTorch's profiler was running before, and " : "",
-            g->late                       ? "what is earlier is warm-up"
-            : g->unit == MT_PER_STEP      ? "earlier steps are warm-up"
-            : f->p.part == MT_PART_BEHIND ? "the first quarter behind it is warm-up"
-                                          : "the first quarter is warm-up");
+            g->late                       ? "what comes earlier counts as warm-up"
+            : g->unit == MT_PER_STEP      ? "earlier steps count as warm-up"
+            : f->p.part == MT_PART_BEHIND ? "the first quarter after it counts as warm-up"
+                                          : "the first quarter counts as warm-up");
     else if (g->look_n > 0)
         mt_report_footer(j->r, "%s from %s to %s", mt_human_plural(g->look_n, "sample", samples),
                          mt_human_time(unit, g->from_ns, from), mt_human_time(unit, g->to_ns, to));
@@ -264,7 +264,7 @@ static void advise(struct mt_report *r, const struct found *f)
         mt_report_note(r, "%s Record longer.",
                        g->slows       ? "It grows ever less: that may be warm-up."
                        : g->least > 0 ? "That may be warm-up."
-                                      : "It goes up and down by more than it grows.");
+                                      : "It goes up and down by more than it may grow.");
     if (lack)
         mt_report_note(r, "%s", lack);
 }

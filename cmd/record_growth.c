@@ -57,14 +57,10 @@ static void say(const struct grown *g)
     static const char *const causes[MT_CAUSE_N] = {[MT_CAUSE_IN_USE] = ": malloc in use",
                                                    [MT_CAUSE_HELD] = ": held by the allocator",
                                                    [MT_CAUSE_OUTSIDE] = ": outside malloc"};
-    static const char *const links[MT_GROWTH_N] = {
-        [MT_GROWTH_FLAT] = " is", [MT_GROWTH_UNKNOWN] = ":", [MT_GROWTH_SHORT] = ":"};
-    const enum mt_growth_verdict v = g->p.growth.verdict;
     struct mt_buf words = {0};
     mt_growth_words(&g->p, &g->p.growth, &words);
-    fprintf(stderr, "memtool: rss%s%s%s %s%s%s\n", strchr(g->device, ':') ? " of " : "",
-            strchr(g->device, ':') ? g->device : "", links[v] ? links[v] : "", words.s,
-            v == MT_GROWTH_SHORT ? " whether it grows" : "",
+    fprintf(stderr, "memtool: rss%s%s %s%s\n", strchr(g->device, ':') ? " of " : "",
+            strchr(g->device, ':') ? g->device : "", words.s,
             causes[g->causes.most] ? causes[g->causes.most] : "");
     mt_buf_free(&words);
 }

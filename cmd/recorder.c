@@ -30,7 +30,7 @@ void mt_recorder_init(struct mt_recorder *r, int64_t interval_ms)
     *r = (struct mt_recorder){.asked_ns = interval_ms * ms, .interval_ns = interval_ms * ms};
     r->err = (struct mt_err)MT_ERR_INIT;
     r->begun_ns = clock_of(CLOCK_MONOTONIC);
-    r->watch.newest_fd = r->watch.group_fd = -1;
+    r->watch.children_fd = r->watch.newest_fd = r->watch.group_fd = -1;
     mt_marks_open(&r->marks);
     pthread_mutex_init(&r->mutex, NULL);
     pthread_cond_init(&r->wake, NULL);

@@ -104,8 +104,8 @@ int64_t mt_growth_bytes(double bytes);
 /* "a step", "a minute", "an event". Static. */
 const char *mt_growth_unit(const struct mt_growth *g);
 
-/* Behind "rss", of a process's growth, or the same by another unit: "grows 64 KiB a step (95 %: 62
- * KiB to 66 KiB)", "flat: ...", "cannot tell: ...". */
+/* What "rss" does, of a process's growth, or the same by another unit: "grows 64 KiB a step (95 %:
+ * 62 KiB to 66 KiB)", "is flat: ...", "varies too much to tell whether it grows: ...". */
 void mt_growth_words(const struct mt_growth_process *p, const struct mt_growth *g,
                      struct mt_buf *out);
 

@@ -21,12 +21,27 @@ static void add_profiled(const struct mt_growth_process *p, struct mt_buf *out)
 {
     char until[MT_HUMAN_MAX];
     if (p->profiled.life.to_ns >= p->there.to_ns)
-        mt_buf_adds(out, "cannot tell whether it grows: PyTorch's profiler was running to the end");
+        mt_buf_adds(out, "cannot be judged: PyTorch's profiler was running to the end");
     else
         mt_buf_addf(out,
-                    "cannot tell whether it grows: PyTorch's profiler was running until %s, and "
-                    "what follows is too short",
+                    "cannot be judged: PyTorch's profiler was running until %s, and what follows is "
+                    "too short",
                     mt_human_ns(p->profiled.life.to_ns, until));
+}
+
+/* It varies, or may have stopped. */
+static void add_doubtful(const struct mt_growth *g, struct mt_buf *out)
+{
+    char least[MT_HUMAN_MAX], most[MT_HUMAN_MAX];
+    const char *unit = mt_growth_unit(g);
+    mt_human_bytes(mt_growth_bytes(g->least), least);
+    mt_human_bytes(mt_growth_bytes(g->most), most);
+    if (g->least > 0)
+        mt_buf_addf(out, "grew %s to %s %s, but %s, and may have stopped", least, most, unit,
+                    g->slows ? "less and less" : "for a short time");
+    else
+        mt_buf_addf(out, "varies too much to tell whether it grows: %s to %s%s %s", least,
+                    g->most > 0 ? "+" : "", most, unit);
 }
 
 void mt_growth_words(const struct mt_growth_process *p, const struct mt_growth *g,
@@ -41,18 +56,15 @@ void mt_growth_words(const struct mt_growth_process *p, const struct mt_growth *
     if (p->part == MT_PART_NONE)
         add_profiled(p, out);
     else if (p->part == MT_PART_UNKNOWN)
-        mt_buf_adds(out, "cannot tell: it was not recorded");
+        mt_buf_adds(out, "was not recorded");
     else if (g->verdict == MT_GROWTH_GROWS)
         mt_buf_addf(out, "grows %s %s (95 %%: %s to %s)", rate, unit, least, most);
     else if (g->verdict == MT_GROWTH_FLAT)
-        mt_buf_addf(out, "flat: +%s %s at most", most, unit);
+        mt_buf_addf(out, "is flat: +%s %s at most", most, unit);
     else if (g->verdict == MT_GROWTH_FALLS)
         mt_buf_addf(out, "falls %s %s", rate, unit);
-    else if (g->verdict == MT_GROWTH_UNKNOWN && g->least > 0)
-        mt_buf_addf(out, "grew %s to %s %s, %s: cannot tell whether it goes on", least, most, unit,
-                    g->slows ? "but less and less" : "in a short time");
     else if (g->verdict == MT_GROWTH_UNKNOWN)
-        mt_buf_addf(out, "cannot tell: %s to %s %s", least, most, unit);
+        add_doubtful(g, out);
     else
-        mt_buf_adds(out, "too short to tell");
+        mt_buf_adds(out, "was recorded too briefly to tell whether it grows");
 }

@@ -239,7 +239,8 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_ATTACHED] = "the process had run for %D when the recording began: nothing is known of "
                          "that time but its highest rss, %B",
     [MT_NOTE_NO_MALLOC] = "what malloc has was not recorded, or not of all processes: %D",
-    [MT_NOTE_PROFILER] = "PyTorch's profiler is in the figures of the process: %D",
+    [MT_NOTE_PROFILER] =
+        "rss includes what PyTorch's profiler needs, and is lower without --torch: %D",
     [MT_NOTE_NO_TRACE] = "what PyTorch allocated was not recorded, or not all of it: %D",
     [MT_NOTE_NO_ALLOCATIONS] =
         "nothing is allocated in this file: the program ended at once, or the recorder "

@@ -107,20 +107,26 @@ enum mt_proc_state mt_proc_read(int fd, struct mt_proc_values *out)
 }
 
 /* Reads a small file whole; false: it cannot be read. */
+static bool read_from(int fd, char text[TEXT])
+{
+    size_t n = 0;
+    ssize_t more = fd < 0 ? -1 : 0;
+    while (fd >= 0 && n < TEXT - 1 && (more = pread(fd, text + n, TEXT - 1 - n, (off_t)n)) > 0)
+        n += (size_t)more;
+    text[n] = '\0';
+    return more >= 0;
+}
+
 static bool read_text(const char *path, char text[TEXT])
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    size_t n = 0;
-    ssize_t more = 0;
     if (fd < 0)
         return false;
-    while (n < TEXT - 1 && (more = read(fd, text + n, TEXT - 1 - n)) > 0)
-        n += (size_t)more;
+    bool read = read_from(fd, text);
     int why = errno;
     close(fd);
     errno = why;
-    text[n] = '\0';
-    return more >= 0;
+    return read;
 }
 
 /* A process that has ended and was not waited for has a file without text. */
@@ -177,27 +183,36 @@ bool mt_proc_waited(pid_t pid)
     return mt_proc_child_faults(pid) != 0;
 }
 
-static bool add_children(const char *path, mt_pids *out)
+int mt_proc_open_children(pid_t pid)
 {
-    char text[TEXT];
-    if (!read_text(path, text))
-        return false;
-    for (char *at = text, *end; *at; at = end) {
-        long child = strtol(at, &end, 10);
-        if (end == at)
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static void add_children(const char *text, mt_pids *out)
+{
+    for (char *end; *text; text = end) {
+        long child = strtol(text, &end, 10);
+        if (end == text)
             break;
         *mt_vec_push(out) = (pid_t)child;
     }
+}
+
+bool mt_proc_children_of(int fd, mt_pids *out)
+{
+    char text[TEXT];
+    if (!read_from(fd, text))
+        return false;
+    add_children(text, out);
     return true;
 }
 
-bool mt_proc_children(pid_t pid, bool alone, mt_pids *out)
+bool mt_proc_children(pid_t pid, mt_pids *out)
 {
-    char path[96];
+    char path[96], text[TEXT];
     bool listed = false;
-    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
-    if (alone)
-        return add_children(path, out);
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
     DIR *tasks = opendir(path);
     const struct dirent *task;
@@ -205,7 +220,10 @@ bool mt_proc_children(pid_t pid, bool alone, mt_pids *out)
         if (task->d_name[0] == '.')
             continue;
         snprintf(path, sizeof path, "/proc/%d/task/%.20s/children", (int)pid, task->d_name);
-        listed |= add_children(path, out);
+        if (!read_text(path, text))
+            continue;
+        add_children(text, out);
+        listed = true;
     }
     if (tasks)
         closedir(tasks);

@@ -84,16 +84,22 @@ void mt_torch_free(struct mt_torch *t)
     mt_vec_free(&t->all);
 }
 
-static void add_time(struct mt_buf *out, const char *what, const int64_t t[2], int64_t base_ns,
-                     int64_t peak_ns)
+static void add_life(const struct mt_torch_process *p, int64_t base_ns, int64_t peak_ns,
+                     struct mt_buf *out)
 {
-    char from[MT_HUMAN_MAX], to[MT_HUMAN_MAX];
-    if (!t[0])
+    const int64_t *start = p->start_ns, *stop = p->stop_ns;
+    char text[MT_HUMAN_MAX];
+    mt_buf_addf(out, "it ran from %s ", mt_human_ns(start[0] - base_ns, text));
+    mt_buf_addf(out, stop[0] ? "to %s" : "on", mt_human_ns(stop[1] - base_ns, text));
+    mt_buf_addf(out, " (%s to start", mt_human_ns(start[1] - start[0], text));
+    if (stop[0])
+        mt_buf_addf(out, ", %s to write its trace", mt_human_ns(stop[1] - stop[0], text));
+    mt_buf_adds(out, ")");
+    if (peak_ns < start[0] - base_ns)
         return;
-    int64_t from_ns = t[0] - base_ns, to_ns = t[1] - base_ns;
-    mt_buf_addf(out, "%s%s from %s to %s%s", out->n ? ", " : "", what, mt_human_ns(from_ns, from),
-                mt_human_ns(to_ns, to),
-                peak_ns >= from_ns && peak_ns <= to_ns ? " (the peak of rss is of that time)" : "");
+    bool there = !stop[0] || peak_ns <= stop[1] - base_ns;
+    mt_buf_adds(out, there ? ", also when rss was highest"
+                           : "; what it left may be part of the highest rss");
 }
 
 void mt_torch_costs(const struct mt_torch *t, int64_t base_ns, int64_t peak_ns, struct mt_buf *out)
@@ -103,10 +109,8 @@ void mt_torch_costs(const struct mt_torch *t, int64_t base_ns, int64_t peak_ns, 
         n += t->all.v[i].start_ns[0] != 0;
     if (t->all.n > 1 && n) /* whose peak it is, nobody knows */
         mt_buf_addf(out, "it ran in %zu processes", n);
-    if (t->all.n != 1)
-        return;
-    add_time(out, "it was starting", t->all.v[0].start_ns, base_ns, peak_ns);
-    add_time(out, "writing its trace", t->all.v[0].stop_ns, base_ns, peak_ns);
+    else if (n)
+        add_life(&t->all.v[0], base_ns, peak_ns, out);
 }
 
 /* Why a process has no trace, or not all of it. */

@@ -7,7 +7,8 @@
 enum {
     PROCESSES = 4000, /* in all: more are not looked at */
     AT_ONCE = 500,
-    QUICK = 300,               /* of so many two files stay open */
+    QUICK = 300,               /* of so many two files stay open, */
+    LISTED = 50,               /* of so many a third */
     FRESH = 100 * 1000 * 1000, /* ns that what was read of a process stands, */
     FEW = 10,                  /* or looks */
     SHARE = 1000,              /* what takes time is done so seldom that it takes a 1000th of it */
@@ -23,21 +24,26 @@ int64_t mt_watch_cpu(void)
     return t.tv_sec * (int64_t)1000000000 + t.tv_nsec;
 }
 
+static void close_file(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
 static void close_files(const struct mt_watched *p)
 {
-    close(p->fd);
-    if (p->rss_fd >= 0)
-        close(p->rss_fd);
+    close_file(p->fd);
+    close_file(p->rss_fd);
+    close_file(p->children_fd);
 }
 
 void mt_watch_free(struct mt_watch *w)
 {
     for (size_t i = 0; i < w->all.n; i++)
         close_files(&w->all.v[i]);
-    if (w->newest_fd >= 0)
-        close(w->newest_fd);
-    if (w->group_fd >= 0)
-        close(w->group_fd);
+    close_file(w->children_fd);
+    close_file(w->newest_fd);
+    close_file(w->group_fd);
     mt_vec_free(&w->all);
     mt_vec_free(&w->seen);
     mt_vec_free(&w->pids);
@@ -219,8 +225,7 @@ static void add(struct mt_watch *w, pid_t pid, int64_t t)
         state = mt_proc_read(fd, &v);
     w->hidden_now += state == MT_PROC_HIDDEN;
     if (state != MT_PROC_THERE) { /* such as children that have ended, whom nobody waited for */
-        if (fd >= 0)
-            close(fd);
+        close_file(fd);
         if (!w->process_n)
             mt_watch_tell(w, MT_SEEN_PROCESS, w->process_n++, t, pid);
         return;
@@ -229,7 +234,7 @@ static void add(struct mt_watch *w, pid_t pid, int64_t t)
         (struct mt_watched){.pid = pid,
                             .fd = fd,
                             .rss_fd = w->all.n < QUICK ? mt_proc_open_rss(pid) : -1,
-
+                            .children_fd = w->all.n < LISTED ? mt_proc_open_children(pid) : -1,
                             .before_b = is_older(w) ? v.peak : 0,
                             .process = w->process_n,
                             .begun_ns = t,
@@ -260,6 +265,13 @@ static bool has_no_new(struct mt_watch *w, int64_t t)
     return t - w->newest_ns > SETTLED + 2 * w->interval_ns && !w->hidden_n && !w->left_out_n;
 }
 
+/* Each thread has children of its own. */
+static void list_children(struct mt_watch *w, const struct mt_watched *p)
+{
+    if (p->last.threads_n != 1 || !mt_proc_children_of(p->children_fd, &w->pids))
+        mt_proc_children(p->pid, &w->pids);
+}
+
 /* Children of all, and those whose parents have ended: they became ours. */
 static void find_children(struct mt_watch *w, int64_t t)
 {
@@ -267,8 +279,8 @@ static void find_children(struct mt_watch *w, int64_t t)
     w->pids.n = 0;
     w->hidden_now = w->left_out_now = 0;
     for (size_t i = 0; i < w->all.n; i++)
-        mt_proc_children(w->all.v[i].pid, w->all.v[i].last.threads_n == 1, &w->pids);
-    w->no_lists |= !mt_proc_children(getpid(), true, &w->pids);
+        list_children(w, &w->all.v[i]);
+    w->no_lists |= !mt_proc_children_of(w->children_fd, &w->pids);
     for (size_t i = 0; i < w->pids.n; i++)
         if (!is_watched(w, w->pids.v[i]) && w->pids.v[i] != getpid())
             add(w, w->pids.v[i], t);
@@ -314,6 +326,7 @@ void mt_watch_begin(struct mt_watch *w, pid_t pid, int64_t interval_ns, bool att
 {
     *w = (struct mt_watch){.interval_ns = interval_ns,
                            .family_step = 5 * interval_ns,
+                           .children_fd = mt_proc_open_children(getpid()),
                            .newest_fd = mt_proc_open_newest(),
                            .newest = -1,
                            .share_ns = 100 * 1000 * 1000,

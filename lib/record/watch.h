@@ -12,6 +12,7 @@ struct mt_watched {
     pid_t pid;
     int fd;           /* of mt_proc_open */
     int rss_fd;       /* of mt_proc_open_rss; -1: none */
+    int children_fd;  /* of mt_proc_open_children; -1: none */
     int64_t quick_b;  /* what that said last */
     int64_t read_ns;  /* when all was read last */
     uint32_t process; /* as announced */
@@ -57,6 +58,7 @@ struct mt_watch {
     uint32_t hidden_now, left_out_now;
     int64_t interval_ns;            /* between two looks */
     int64_t family_ns, family_step; /* when children are looked for next; how often */
+    int children_fd;                /* our own, of mt_proc_open_children */
     int newest_fd;                  /* of mt_proc_open_newest, */
     int64_t newest, newest_ns;      /* what that said last, and since when, as far as it is known */
     const struct mt_malloc *malloc; /* NULL: malloc is not asked */

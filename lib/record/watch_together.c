@@ -1,6 +1,7 @@
 #include "lib/record/watch_parts.h"
 
-/* What looks at all pages takes such a part of the time, where there are several and with one. */
+/* What looks at all pages takes such a part of the time, where there are several and with one: what
+ * that shares is hardly more than its files. */
 enum { PAGES = 300, PAGES_ALONE = 5000 };
 static const int64_t soonest = 200 * 1000 * 1000, ripe = 100 * 1000 * 1000;
 
@@ -61,7 +62,7 @@ static bool read_shares(struct mt_watch *w, int64_t t, struct mt_proc_shares *su
 /* Soon where there is a new process, but not in its first moments. */
 static bool is_time(struct mt_watch *w, int64_t t)
 {
-    int64_t rest = w->share_read_ns + w->share_cost_ns * (w->together.any ? PAGES : PAGES_ALONE);
+    int64_t rest = w->share_read_ns + w->share_cost_ns * (w->all.n > 1 ? PAGES : PAGES_ALONE);
     int64_t soon = t + ripe > rest ? t + ripe : rest;
     if (w->process_n != w->share_process_n && soon < w->share_ns)
         w->share_ns = soon;

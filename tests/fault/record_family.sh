@@ -49,6 +49,12 @@ grep -q "processes · pss, peak 6[01]" out || fail "the picture of all is of som
 if grep -q "process:" out; then fail "a process that has ended has memory"; fi
 grep -q "^process,rss" out || fail "the one that goes on has none"
 
+# One that is left alone is looked at as one that was always alone: what it shares is read seldom, as that is dear.
+"$MEMTOOL" record --name left -- ./phases child 5 malloc 300 saw 400 2>err || fail "exit $?"
+n=$(ask "SELECT count(*) FROM sample s JOIN device d ON d.id = s.device_id JOIN run r ON r.id = s.run_id
+    WHERE r.name = 'left' AND d.name = 'process' AND s.metric = 'pss' AND s.time_ns > 1e9")
+[ "$n" -le 6 ] || fail "what one process shares is read $n times in 4 seconds"
+
 # A look that is interrupted for long is not a dear one: children are looked for as often.
 if strace -o trace -e trace=openat -e inject=openat:delay_exit=3000 true 2>>err; then
     ASAN_OPTIONS=detect_leaks=0 strace -o trace -e trace=openat -e inject=openat:delay_exit=3000 \

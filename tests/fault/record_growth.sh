@@ -60,7 +60,7 @@ said leak ' grows [0-9.]* [KM]iB a minute (95 %: '
 said steps ' grows 6[0-9.]* KiB a step (95 %: '
 said flat ' is flat: +.* a minute at most$'
 "$MEMTOOL" record --name none -- true 2>err.none
-said none ': too short to tell whether it grows$'
+said none ' was recorded too briefly to tell whether it grows$'
 "$MEMTOOL" record --name shell -- sh -c './phases leak 500; :' 2>err.shell
 said shell ' of process:[0-9]* grows '
 
@@ -126,7 +126,7 @@ differs() { # EXIT BASE NEW OPTION...
 differs 1 flat leak --exit-code --threshold 100MiB
 grep -q "growth of rss got worse: leak grows" err || fail "it is not said that growth got worse"
 grep -q "^leak  *[0-9.]* MiB  *grows [0-9.]* MiB a minute" out || fail "the table does not say how leak grows"
-grep -q "^flat  *[0-9.]* MiB  *flat: " out || fail "the table does not say that flat is flat"
+grep -q "^flat  *[0-9.]* MiB  *is flat: " out || fail "the table does not say that flat is flat"
 if grep -q "unknown" out; then fail "what nobody knows of processes is listed"; fi
 differs 0 leak flat --exit-code --threshold 100MiB
 differs 0 leak leak --exit-code

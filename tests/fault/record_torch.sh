@@ -103,7 +103,7 @@ next=$(sed -n 's/^`memtool \(.*\)` shows whose.*/\1/p' out)
 # shellcheck disable=SC2086 # words
 "$MEMTOOL" $next >out 2>>err || fail "what it advises is exit $?"
 grep -q "^-100 MiB" out || fail "the trace does not say whose they were"
-ask "SELECT text FROM v_note WHERE run = 'parts' AND kind = 'profiler'" | grep -q "it was starting from .* to .*, writing its trace from" || fail "nothing says when the profiler started"
+ask "SELECT text FROM v_note WHERE run = 'parts' AND kind = 'profiler'" | grep -q "lower without --torch: it ran from .* to .* (.* to start, .* to write its trace)" || fail "nothing says when the profiler ran"
 # a full collection is a mark of the process, here the one after the del
 figures --at '@mark gc 1' >after
 same "what PyTorch has after the collection" "$(mib live_b pytorch <after)" 3

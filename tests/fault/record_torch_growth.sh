@@ -47,8 +47,8 @@ judged() { # NAME VERDICT EXIT
 # The profiler is there all the time: nobody can tell, and why not is said.
 for name in healthy leaky; do
     judged $name "cannot tell" 3
-    grep -q "rss cannot tell whether it grows: PyTorch's profiler was running until .*, and what follows is too short" out || fail "$name: the title does not say why"
-    grep -q "PyTorch's profiler is in the figures of the process" err || fail "$name: the note is not shown"
+    grep -q "rss cannot be judged: PyTorch's profiler was running until .*, and what follows is too short" out || fail "$name: the title does not say why"
+    grep -q "rss includes what PyTorch's profiler needs" err || fail "$name: the note is not shown"
     [ -z "$(field $name rate_most_b)" ] || fail "$name has a rate"
     "$MEMTOOL" leaks $name --fail --min 1TiB >out 2>err
     [ $? = 3 ] || fail "$name: that it grows by less than --min is not known"
