@@ -5,12 +5,18 @@
 #include "lib/base/mem.h"
 #include <string.h>
 
-static int64_t at(const struct mt_process_counts *counts, const char *metric, int64_t t_ns)
+static const struct mt_counted *find(const struct mt_process_counts *counts, const char *metric)
 {
     for (size_t i = 1; i < counts->all.n; i++)
         if (strcmp(counts->all.v[i].metric, metric) == 0)
-            return mt_process_counted_at(counts, &counts->all.v[i], t_ns);
-    return MT_UNKNOWN;
+            return &counts->all.v[i];
+    return NULL;
+}
+
+static int64_t at(const struct mt_process_counts *counts, const char *metric, int64_t t_ns)
+{
+    const struct mt_counted *c = find(counts, metric);
+    return c ? mt_process_counted_at(counts, c, t_ns) : MT_UNKNOWN;
 }
 
 /* What of rss was taken for a part. */
@@ -33,15 +39,33 @@ static enum taken take(struct mt_buf *out, int64_t *left, int64_t part, const ch
     return TAKEN;
 }
 
+/* A peak that no sample saw was at some time since the one before: tensors may be freed again. */
+static void say_between(struct mt_buf *out, const struct mt_process_counts *counts, int64_t t_ns,
+                        int64_t pytorch_b)
+{
+    const struct mt_levels *rss = &counts->all.v[0].levels;
+    const struct mt_counted *pytorch = find(counts, MT_COUNTED_PYTORCH);
+    int64_t before = mt_levels_before(rss, t_ns), most_b, last_b;
+    char most[MT_HUMAN_MAX], since[MT_HUMAN_MAX];
+    if (before < 0 || pytorch_b == MT_UNKNOWN)
+        return;
+    const struct mt_window w = {mt_levels_time(rss, before, 0), t_ns + 1};
+    mt_process_counted_within(counts, pytorch, &w, &most_b, &last_b);
+    if (most_b > pytorch_b)
+        mt_buf_addf(out, " The peak is between two samples: since the one before, at %s, PyTorch "
+                    "had up to %s.",
+                    mt_human_ns(w.from_ns, since), mt_human_bytes(most_b, most));
+}
+
 /* What the rest may be, and why it is no smaller. */
 static void say_rest(struct mt_buf *out, int64_t left, const struct known *k)
 {
     char text[MT_HUMAN_MAX];
-    mt_buf_addf(out, "and %s else: stacks, mappings, Python's arenas", mt_human_bytes(left, text));
+    mt_buf_addf(out, "and %s other: stacks, mappings, Python's arenas", mt_human_bytes(left, text));
     if (!k->files)
         mt_buf_adds(out, ", mapped files, shared memory");
     if (k->malloc == MISSING)
-        mt_buf_adds(out, ", the rest of malloc (`record --malloc` tells)");
+        mt_buf_adds(out, ", the rest of malloc (`record --malloc` tells how much)");
     mt_buf_adds(out, ".");
     if (k->pytorch == MISSING)
         mt_buf_adds(out, " What PyTorch has of it is unknown (`record --torch` tells).");
@@ -71,11 +95,11 @@ void mt_memory_process_sum(struct mt_report *r, const struct mt_run_device *d,
     struct known k;
     char rss[MT_HUMAN_MAX], time[MT_HUMAN_MAX];
     int64_t left = rss_b, pytorch = at(counts, MT_COUNTED_PYTORCH, t_ns);
-    int64_t in_use = at(counts, "malloc_in_use", t_ns);
+    int64_t in_use = at(counts, "malloc_in_use", t_ns), unseen_b = unseen(counts, t_ns, rss_b);
     if (rss_b == MT_UNKNOWN || mt_device_is_processes(d) ||
-        (pytorch == MT_UNKNOWN && in_use == MT_UNKNOWN) || unseen(counts, t_ns, rss_b) < 0)
+        (pytorch == MT_UNKNOWN && in_use == MT_UNKNOWN) || unseen_b < 0)
         return;
-    take(&out, &left, unseen(counts, t_ns, rss_b), "of which no sample has the parts");
+    take(&out, &left, unseen_b, "whose parts no sample shows");
     k.files = take(&out, &left, at(counts, "file", t_ns), "mapped files") == TAKEN;
     k.files &= take(&out, &left, at(counts, "shmem", t_ns), "shared memory") == TAKEN;
     k.pytorch = take(&out, &left, pytorch, "that PyTorch allocated");
@@ -85,6 +109,8 @@ void mt_memory_process_sum(struct mt_report *r, const struct mt_run_device *d,
                     k.pytorch == TAKEN ? "of malloc beside that" : "of malloc in use");
     take(&out, &left, at(counts, "malloc_held", t_ns), "that malloc holds (at most)");
     say_rest(&out, left, &k);
+    if (unseen_b > 0)
+        say_between(&out, counts, t_ns, pytorch);
     mt_report_footer(r, "rss of %s at %s is %s: %s", d->name, mt_human_ns(t_ns, time),
                      mt_human_bytes(rss_b, rss), out.s);
     mt_buf_free(&out);
