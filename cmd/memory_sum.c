@@ -41,13 +41,14 @@ static enum taken take(struct mt_buf *out, int64_t *left, int64_t part, const ch
 
 /* A peak that no sample saw was at some time since the one before: tensors may be freed again. */
 static void say_between(struct mt_buf *out, const struct mt_process_counts *counts, int64_t t_ns,
-                        int64_t pytorch_b)
+                        int64_t rss_b, int64_t pytorch_b)
 {
     const struct mt_levels *rss = &counts->all.v[0].levels;
     const struct mt_counted *pytorch = find(counts, MT_COUNTED_PYTORCH);
     int64_t before = mt_levels_before(rss, t_ns), most_b, last_b;
     char most[MT_HUMAN_MAX], since[MT_HUMAN_MAX];
-    if (before < 0 || pytorch_b == MT_UNKNOWN)
+    if (before < 0 || pytorch_b == MT_UNKNOWN ||
+        rss_b <= mt_levels_value(rss, mt_levels_at(rss, t_ns)))
         return;
     const struct mt_window w = {mt_levels_time(rss, before, 0), t_ns + 1};
     mt_process_counted_within(counts, pytorch, &w, &most_b, &last_b);
@@ -109,8 +110,7 @@ void mt_memory_process_sum(struct mt_report *r, const struct mt_run_device *d,
                     k.pytorch == TAKEN ? "of malloc beside that" : "of malloc in use");
     take(&out, &left, at(counts, "malloc_held", t_ns), "that malloc holds (at most)");
     say_rest(&out, left, &k);
-    if (unseen_b > 0)
-        say_between(&out, counts, t_ns, pytorch);
+    say_between(&out, counts, t_ns, rss_b, pytorch);
     mt_report_footer(r, "rss of %s at %s is %s: %s", d->name, mt_human_ns(t_ns, time),
                      mt_human_bytes(rss_b, rss), out.s);
     mt_buf_free(&out);

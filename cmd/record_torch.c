@@ -8,6 +8,7 @@
 #include "lib/record/live.h"
 #include "lib/record/torch.h"
 #include "lib/run/runs.h"
+#include "lib/run/time_arg.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -109,18 +110,42 @@ void mt_record_torch_said(const struct mt_record_torch *t, struct mt_recorder *r
     mt_torch_free(&all);
 }
 
-/* The process joins the group, or, of a trace, has its steps. */
-static enum mt_status change(struct mt_db *db, const struct mt_run *process, const char *group,
-                             const struct mt_run *trace, struct mt_err *err)
+static enum mt_status end_change(struct mt_db *db, enum mt_status st, struct mt_err *err)
 {
-    MT_TRY(mt_db_begin(db, err));
-    enum mt_status st = group ? mt_store_join(db, process->id, group, err)
-                              : mt_live_take_steps(db, process->id, trace->id,
-                                                   trace->start_ns - process->start_ns, err);
     if (st == MT_OK)
         st = mt_db_commit(db, err);
     if (st != MT_OK)
         mt_db_rollback(db);
+    return st;
+}
+
+static enum mt_status join(struct mt_db *db, const struct mt_run *process, const char *group,
+                           struct mt_err *err)
+{
+    MT_TRY(mt_db_begin(db, err));
+    return end_change(db, mt_store_join(db, process->id, group, err), err);
+}
+
+/* The process has the steps of its trace, and those that came behind it. */
+static enum mt_status take_steps(const struct mt_record_torch *t, struct mt_db *db,
+                                 const struct mt_run *process, const struct mt_torch_process *p,
+                                 const struct mt_run *trace, struct mt_err *err)
+{
+    struct mt_steps steps = {0};
+    mt_torch_times later = {0};
+    MT_TRY(mt_steps_load(db, trace, &steps, err));
+    mt_torch_later_steps(t->folder, p, steps.all.n, &later);
+    mt_steps_free(&steps);
+    for (size_t i = 0; i < later.n; i++)
+        later.v[i] -= process->start_ns;
+    enum mt_status st = mt_db_begin(db, err);
+    if (st == MT_OK) {
+        st = mt_live_take_steps(db, process->id, trace->id, trace->start_ns - process->start_ns, err);
+        if (st == MT_OK)
+            st = mt_live_later_steps(db, process->id, trace->id, later.v, later.n, err);
+        st = end_change(db, st, err);
+    }
+    mt_vec_free(&later);
     return st;
 }
 
@@ -181,16 +206,16 @@ static enum mt_status import_one(struct mt_db *db, const char *file, const char 
 }
 
 /* The trace is there: says so. */
-static enum mt_status use(struct mt_db *db, const struct mt_run *process,
-                          const struct mt_torch_process *p, const struct mt_store_result *result,
-                          struct mt_err *err)
+static enum mt_status use(const struct mt_record_torch *t, struct mt_db *db,
+                          const struct mt_run *process, const struct mt_torch_process *p,
+                          const struct mt_store_result *result, struct mt_err *err)
 {
     struct mt_run trace;
     if (!*result->name)
         return MT_OK; /* it allocated nothing, and is left out */
     MT_TRY(mt_run_get(db, result->run_id, &trace, err));
     if (trace.kind == MT_RUN_TRACE)
-        MT_TRY(change(db, process, NULL, &trace, err));
+        MT_TRY(take_steps(t, db, process, p, &trace, err));
     tell(p, trace.kind == MT_RUN_TRACE, result->name, process->name);
     return MT_OK;
 }
@@ -209,7 +234,7 @@ static void import_file(const struct mt_record_torch *t, struct mt_db *db,
     if (access(file, R_OK) == 0) {
         st = import_one(db, file, source, process->name, all->all.n > 1, &result, &err);
         if (st == MT_OK)
-            st = use(db, process, p, &result, &err);
+            st = use(t, db, process, p, &result, &err);
     }
     if (st != MT_OK)
         mt_print_error(&err);
@@ -254,7 +279,7 @@ void mt_record_torch_import(const struct mt_record_torch *t, const char *path, c
     if (st == MT_OK)
         st = mt_run_find(db, run, &process, &err);
     if (st == MT_OK)
-        st = change(db, &process, run, NULL, &err);
+        st = join(db, &process, run, &err);
     if (st == MT_OK)
         import_all(t, db, &all, &process);
     else

@@ -208,6 +208,12 @@ DELETE FROM note WHERE run_id = ?1 AND kind = ?2;
 INSERT INTO step SELECT ?1, position, number, start_ns + ?3, min(end_ns + ?3, (SELECT dur_ns FROM run WHERE id = ?1)) FROM step
   WHERE run_id = ?2 AND start_ns + ?3 BETWEEN 0 AND (SELECT dur_ns FROM run WHERE id = ?1)
     AND NOT EXISTS (SELECT 1 FROM step WHERE run_id = ?1);
+-- name: taken_last_step
+-- The last step, where all are those of the trace. in: ?1 run id, ?2 run id of the trace
+SELECT position, number, end_ns, p.dur_ns FROM step s JOIN run p ON p.id = s.run_id JOIN run t ON t.id = ?2
+  WHERE s.run_id = ?1 AND p.step_marker = t.step_marker
+    AND (SELECT count(*) FROM step WHERE run_id = ?1) = (SELECT count(*) FROM step WHERE run_id = ?2)
+  ORDER BY position DESC LIMIT 1;
 -- name: taken_step_marker
 -- What these were taken from. in: as above
 UPDATE run SET step_marker = (SELECT step_marker FROM run WHERE id = ?2)

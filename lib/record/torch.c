@@ -84,6 +84,43 @@ void mt_torch_free(struct mt_torch *t)
     mt_vec_free(&t->all);
 }
 
+/* Adds the times of one optimizer's steps to out, if there are such lines. */
+static void read_times(const char *path, int64_t optimizer, mt_torch_times *out)
+{
+    char line[64];
+    FILE *in = fopen(path, "r");
+    int64_t of_time[2];
+    while (in && fgets(line, sizeof line, in)) {
+        take_times(line, of_time);
+        if (of_time[0] == optimizer && of_time[1])
+            *mt_vec_push(out) = of_time[1];
+    }
+    if (in)
+        fclose(in);
+}
+
+void mt_torch_later_steps(const char *folder, const struct mt_torch_process *p, size_t trace_n,
+                          mt_torch_times *out)
+{
+    enum { OPTIMIZERS = 16 };
+    char *path = mt_asprintf("%s/%lld.steps", folder, (long long)p->pid);
+    size_t n = 0, until = 0;
+    out->n = 0;
+    for (int i = 0; i < OPTIMIZERS && trace_n && p->stop_ns[0]; i++) {
+        out->n = until = 0;
+        read_times(path, i, out);
+        while (until < out->n && out->v[until] <= p->stop_ns[0])
+            until++;
+        if (until == trace_n)
+            break;
+    }
+    if (until == trace_n)
+        while (until < out->n)
+            out->v[n++] = out->v[until++];
+    out->n = n;
+    free(path);
+}
+
 static void add_life(const struct mt_torch_process *p, int64_t base_ns, int64_t peak_ns,
                      struct mt_buf *out)
 {

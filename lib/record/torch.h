@@ -29,6 +29,12 @@ struct mt_torch {
 void mt_torch_read(const char *folder, struct mt_torch *out);
 void mt_torch_free(struct mt_torch *t);
 
+/* When each step ended that an optimizer made behind the profiler, ns since the epoch: of the first
+ * optimizer that made trace_n steps until then, as many as the trace has. None where none did. */
+typedef MT_VEC(int64_t) mt_torch_times;
+void mt_torch_later_steps(const char *folder, const struct mt_torch_process *p, size_t trace_n,
+                          mt_torch_times *out);
+
 /* What the profilers did in a process's memory that the program did not, for people: when, where
  * the run began at base_ns, and whether the process's highest rss, which it had peak_ns later, is
  * theirs; "": there was none. */

@@ -44,6 +44,10 @@ same "the traces" "$(ask "SELECT r.name, r.format FROM run r JOIN run_group g ON
 train.py.torch,pytorch-trace"
 same "the steps" "$(ask "SELECT count(*) FROM step WHERE run_id = (SELECT id FROM run WHERE name = 'train.py.torch')")" 8
 same "its peak" "$(ask "SELECT peak_b FROM v_device WHERE run = 'train.py.torch'")" $((4 << 20))
+# the process has the steps after the profiler's end, too, one behind the other
+same "its steps" "$(ask "SELECT group_concat(number, ' ') FROM v_step WHERE run = 'train.py'")" "0 1 2 3 4 5 6 7 8 9 10 11"
+same "steps that overlap or leave something out" "$(ask "SELECT count(*) FROM v_step a JOIN v_step b ON b.number = a.number + 1
+    WHERE a.run = 'train.py' AND b.run = 'train.py' AND (b.start_ns < a.end_ns OR (b.number > 7 AND b.start_ns > a.end_ns) OR b.end_ns <= b.start_ns)")" 0
 same "notes" "$(notes train.py)" ""
 grep -q "8 optimizer steps: run train.py.torch, in group train.py" err || fail "nothing says where the trace is"
 # its clock is that of the process
@@ -54,6 +58,23 @@ if [ "$lag" -lt 0 ] || [ "$lag" -gt 60000 ]; then fail "the trace begins $lag ms
 same "three steps" "$(ask "SELECT count(*) FROM step WHERE run_id = (SELECT id FROM run WHERE name = 'three.torch')")" 3
 "$MEMTOOL" record --torch=all --name all -- python3 train.py 12 >out 2>err
 same "all steps" "$(ask "SELECT count(*) FROM step WHERE run_id = (SELECT id FROM run WHERE name = 'all.torch')")" 12
+same "all steps of the process" "$(ask "SELECT count(*) FROM step WHERE run_id = (SELECT id FROM run WHERE name = 'all')")" 12
+# of two optimizers that take turns an iteration is one step, also behind the profiler
+cat >turns.py <<'END'
+import torch
+class Other(torch.optim.Optimizer):
+    pass
+a, b = torch.optim.Optimizer(), torch.optim.Optimizer()
+for step in range(9):
+    torch.empty(1 << 20)
+    a.step()
+    b.step()
+END
+"$MEMTOOL" record --torch=8 --name turns -- python3 turns.py >out 2>err || fail "two optimizers: exit $?"
+traced=$(ask "SELECT count(*) FROM step WHERE run_id = (SELECT id FROM run WHERE name = 'turns.torch')")
+got=$(ask "SELECT count(*) FROM step WHERE run_id = (SELECT id FROM run WHERE name = 'turns')")
+[ "$traced" = 8 ] && want=8 || want=9
+same "the steps of two optimizers, of $traced in the trace" "$got" $want
 for wrong in 0 x 3x -1 1234567890; do
     "$MEMTOOL" record --torch=$wrong -- touch ran 2>err
     if [ $? != 2 ] || [ -e ran ]; then fail "--torch=$wrong"; fi
@@ -86,12 +107,12 @@ rest=$(mib at_peak_b rest <all)
 if [ "$rest" -lt 60 ] || [ "$rest" -gt 80 ]; then fail "beside PyTorch there are $rest MiB, not 60 and Python's own"; fi
 adds_up() { # OPTION...: the sentence that says what rss consists of
     "$MEMTOOL" memory parts --device "$device" --bytes "$@" 2>>err | tr -d , |
-        awk '/^rss of / { for (i = 1; i <= NF; i++) if ($i == "B" || $i == "B:") { n++; sum += n > 1 ? $(i - 1) : -$(i - 1) } } END { exit !(n > 3 && sum == 0) }'
+        awk '/^rss of / { for (i = 1; i <= NF && $i != "The"; i++) if ($i == "B" || $i == "B:") { n++; sum += n > 1 ? $(i - 1) : -$(i - 1) } } END { exit !(n > 3 && sum == 0) }'
 }
 adds_up || fail "the parts of the peak do not add up: $("$MEMTOOL" memory parts --device "$device" --bytes)"
 adds_up --at @end || fail "the parts at the end do not add up"
 "$MEMTOOL" memory parts --device "$device" --at @end >out 2>>err
-grep -q "^rss of .* 3 MiB that PyTorch allocated, and .* the rest of malloc (.record --malloc. tells)" out || fail "no sentence says what rss is: $(cat out)"
+grep -q "^rss of .* 3 MiB that PyTorch allocated, and .* the rest of malloc (.record --malloc. tells how much)" out || fail "no sentence says what rss is: $(cat out)"
 figures --at @peak --at @end >change
 same "what PyTorch freed" "$(mib change_b pytorch <change)" -99 # rounded up
 back=$(mib change_b rss <change)
@@ -116,7 +137,7 @@ same "its curve before it was imported" "$(sed -n 2p out | cut -d, -f7-)" ",,"
 grep -q 'class="part"' out || fail "the picture has no area of PyTorch"
 "$MEMTOOL" timeline parts --device "$device" --ascii >out 2>>err
 grep -q "The area is what PyTorch has allocated (run 'parts.torch'), recorded from .* to the end" out || fail "nothing says what the area is"
-same "its steps are those of the process" "$(ask "SELECT count(*) FROM step WHERE run_id = (SELECT id FROM run WHERE name = 'three')")" 3
+same "the steps of the process, three of them in its trace" "$(ask "SELECT count(*) FROM step WHERE run_id = (SELECT id FROM run WHERE name = 'three')")" 12
 "$MEMTOOL" memory three --step 1 >out 2>err || fail "exit $?"
 "$MEMTOOL" memory three.torch --at 1ms >out 2>err
 same "--at of a trace" $? 2

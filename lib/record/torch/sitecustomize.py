@@ -7,6 +7,7 @@ program starts a profiler of its own, or at exit. Into the folder $MEMTOOL_TORCH
     PID.json          the trace; PID.pickle, PID.oom-N.pickle: what CUDA's allocator had at exit, and when it
                       ran out
     PID.said          what became of it: lines of "KEY VALUE", written anew whenever that changes
+    PID.steps         a line for each step of an optimizer, whose number is first: "0 1795253488000000000"
     python            empty: a Python came by here
 
 The end of a full collection of garbage is a mark of the process: "gc 1", "gc 2", ...
@@ -24,6 +25,7 @@ FOLDER = os.environ.get("MEMTOOL_TORCH")
 STEPS = int(os.environ.get("MEMTOOL_TORCH_STEPS") or 0)  # of optimizers; 0: all
 STACKS = bool(os.environ.get("MEMTOOL_TORCH_STACKS"))
 MARKS = 1000  # of collections
+TIMES = 100000  # of steps
 CUDA_EVENTS = 100000  # kept of the history of CUDA's allocator
 
 
@@ -67,6 +69,9 @@ class Recording:
         self.profiler = None
         self.busy = False  # our own calls of the profiler
         self.steps = 0
+        self.optimizers = {}  # their numbers
+        self.times = []  # of steps, not written yet
+        self.written_ns = 0
         self.ooms = 0
         self.collections = 0
 
@@ -143,10 +148,24 @@ class Recording:
 
         cls._prepare_trace = prepare_trace
 
-    def after_step(self, *_):
+    def after_step(self, optimizer, *_):
         self.steps += 1
+        if self.steps <= TIMES and os.getpid() == self.pid:
+            now = time.time_ns()
+            self.times.append("%d %d\n" % (self.optimizers.setdefault(id(optimizer), len(self.optimizers)), now))
+            if now - self.written_ns > 1000000000:
+                self.write_times(now)
         if self.steps == STEPS:
             self.stop("recorded", "", "steps")
+
+    def write_times(self, now):
+        """Those after the profiler's end are in no trace."""
+        times, self.times, self.written_ns = self.times, [], now
+        try:
+            with open(self.path("steps"), "a") as out:
+                out.writelines(times)
+        except OSError:
+            pass  # memtool is gone
 
     def in_child(self):
         """A fork has the profiler's events, and would collect more for nobody."""
@@ -167,6 +186,8 @@ class Recording:
         if self.on_collection in gc.callbacks:
             gc.callbacks.remove(self.on_collection)
         self.stop("recorded", "", "exit")
+        if os.getpid() == self.pid and self.times:
+            self.write_times(0)
         self.dump_cuda("pickle")
 
     # ---- CUDA: when the program first uses it ----
