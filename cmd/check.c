@@ -104,7 +104,7 @@ static const struct mt_opt opts[] = {
     {"each", 0, MT_OPT_FLAG, &each, NULL,
      "check each run separately: for the ranks of a job, which are not repeats"},
     {"device", 0, MT_OPT_STRING, &about.device, "D",
-     "cpu, cuda:0, ... (default: every device of the run)"},
+     "cpu, cuda:0, ..., or cuda for all of that kind (default: every device of the run)"},
     {"category", 0, MT_OPT_STRING, &about.category, "LIST",
      "judge only memory for that: parameters, gradients, optimizer-state, activations, other ... "
      "(traces with addresses)"},

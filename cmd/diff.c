@@ -46,6 +46,10 @@ static enum mt_status open_side(struct mt_view *v, const char *ref, const char *
     bool none;
     if (st == MT_OK && !wanted.device && mt_process_is_child(v->device.name))
         st = mt_run_device(v->db, &v->run, "process", &v->device, &none, &v->other_n, err);
+    if (st == MT_OK && named && same)
+        st = mt_run_device_like(v->db, &v->run, named, same, &v->device, &none, &v->other_n, err);
+    if (st == MT_OK && named && same)
+        st = mt_narrow_device(v->db, &v->run, &v->narrow, &v->device, err);
     out->db = v->db;
     out->run = v->run;
     out->device = v->device;
@@ -120,13 +124,13 @@ static void warn(const struct mt_diff *d, int other_n, struct mt_report *r)
         mt_report_others(r, other_n);
 }
 
-/* The device compared and, where none is named, all others of both runs. */
+/* The device compared and, where no other is named, all others of both runs; or of the kind. */
 static enum mt_status judge_runs(const struct comparison *c, struct mt_report *r,
                                  enum mt_diff_answer *answer, struct mt_err *err)
 {
     struct mt_diff_threshold t;
     MT_TRY(mt_diff_threshold(threshold, &t, err));
-    MT_TRY(mt_diff_tell(&c->live, &t, device_name != NULL, warmup, r, answer, err));
+    MT_TRY(mt_diff_tell(&c->live, &t, device_name, warmup, r, answer, err));
     if (mt_diff_of_processes(&c->live))
         MT_TRY(mt_diff_tell_processes(&c->live, &t, warmup, r, answer, err));
     return MT_OK;

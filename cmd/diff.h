@@ -87,10 +87,10 @@ void mt_diff_groups_free(struct mt_diff_groups *g);
 /* ---- diff_judge.c: what --exit-code answers ---- */
 
 /* Says in the report whether the peak or the growth per step got worse, where that cannot be told,
- * and of devices that it does not show all that matters. one_device: none but the one compared.
- * Errors: MT_EDB. */
+ * and of devices that it does not show all that matters. asked: of these, of a kind alone
+ * (mt_diff_judge_others). Errors: MT_EDB. */
 enum mt_status mt_diff_tell(const struct mt_diff *d, const struct mt_diff_threshold *t,
-                            bool one_device, int64_t warmup, struct mt_report *r,
+                            const char *asked, int64_t warmup, struct mt_report *r,
                             enum mt_diff_answer *answer, struct mt_err *err);
 
 /* Whether both sides are processes; and whether, beside the peak, what is seen of their growth got

@@ -78,14 +78,14 @@ static enum mt_diff_answer tell_missing(const struct mt_diff *d, const char *dev
 }
 
 enum mt_status mt_diff_tell(const struct mt_diff *d, const struct mt_diff_threshold *t,
-                            bool one_device, int64_t warmup, struct mt_report *r,
+                            const char *asked, int64_t warmup, struct mt_report *r,
                             enum mt_diff_answer *answer, struct mt_err *err)
 {
     struct mt_diff_verdict shown;
     struct mt_diff_verdicts others = {0};
     enum mt_status st = mt_diff_judge(d, t, warmup, &shown, err);
-    if (st == MT_OK && !one_device)
-        st = mt_diff_judge_others(d, t, warmup, &others, err);
+    if (st == MT_OK)
+        st = mt_diff_judge_others(d, t, asked, warmup, &others, err);
     if (st == MT_OK)
         *answer = tell(&shown, t, NULL, r);
     for (size_t i = 0; i < others.v.n && st == MT_OK; i++) {

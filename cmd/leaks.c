@@ -308,9 +308,9 @@ static enum mt_status fill(struct mt_view *v, struct mt_report *r, const struct 
     asked.min_b = min_b; /* applied above: it is about growth, too */
     mt_rows_footer(&asked, r, NULL, "");
     explain_rest(r, lives, &found, kept_b);
-    const struct mt_leaks_wanted others = {.keys = keys->v, .key_n = keys->n, .min_b = min_b};
-    if (!device_name)
-        MT_TRY_OUT(mt_leaks_other_devices(lives, d, &others, warmup, r, answer, err));
+    const struct mt_leaks_wanted others = {
+        .device = device_name, .keys = keys->v, .key_n = keys->n, .min_b = min_b};
+    MT_TRY_OUT(mt_leaks_other_devices(lives, d, &others, warmup, r, answer, err));
 out:
     mt_leaks_free(&found);
     return st;

@@ -2,6 +2,7 @@
 #include "cmd/common.h"
 #include "cmd/leaks.h"
 #include "lib/base/human.h"
+#include "lib/model/recording.h"
 #include <stdlib.h>
 
 void mt_leaks_note_device(struct mt_report *r, const char *device, int64_t min_b,
@@ -32,7 +33,7 @@ enum mt_status mt_leaks_other_devices(struct mt_allocations *lives,
     enum mt_status st = mt_run_devices(lives->db, lives->run, &all, &n, err);
     for (size_t i = 0; i < n && st == MT_OK; i++) {
         struct mt_leaks_answer one;
-        if (all[i].id == shown->id)
+        if (all[i].id == shown->id || !mt_device_is(all[i].name, w->device, false))
             continue;
         MT_TRY_OUT(mt_narrow_device(lives->db, lives->run, &narrow, &all[i], err));
         st = mt_leaks_answer_device(lives, &all[i], w->keys, w->key_n, w->min_b, warmup, &one, err);

@@ -136,7 +136,7 @@ static enum mt_status find_device(struct sites *s, struct mt_db *db, const struc
     int others;
     *none = false;
     if (!s->beside)
-        return mt_run_device(db, run, name, &s->device, none, &others, err);
+        return mt_run_device_like(db, run, name, s->device.name, &s->device, none, &others, err);
     enum mt_status st = mt_run_devices(db, run, &all, &n, err);
     *none = true;
     for (size_t i = 0; i < n; i++)
@@ -473,7 +473,8 @@ static enum mt_status judge_others(const struct mt_args *refs, const struct site
     for (size_t i = 0; i < refs->n && st == MT_OK; i++)
         st = add_devices(refs->v[i], &names, err);
     for (uint32_t i = 0; i < names.n && st == MT_OK; i++)
-        if (strcmp(mt_strtab_get(&names, i), shown->device.name) != 0)
+        if (strcmp(mt_strtab_get(&names, i), shown->device.name) != 0 &&
+            mt_device_is(mt_strtab_get(&names, i), shown->wanted->device, false))
             st = judge_beside(refs, shown->wanted, mt_strtab_get(&names, i), shown->r, answer, err);
     mt_strtab_free(&names);
     return st;
@@ -491,8 +492,7 @@ enum mt_status mt_leaks_over_runs(const struct mt_args *refs, const struct mt_le
     add_columns(r, wanted, refs->n, time_between(&s) != MT_UNKNOWN);
     MT_TRY_OUT(show_sites(&s, answer, err));
     answer->unknown |= ends_hide(&s);
-    if (!wanted->device)
-        st = judge_others(refs, &s, answer, err);
+    st = judge_others(refs, &s, answer, err);
 out:
     mt_vec_free(&s.all);
     mt_run_ends_free(&s.ends);

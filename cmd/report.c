@@ -134,6 +134,8 @@ static enum mt_status report_run(const struct mt_args *args, int *exit_code, str
     enum mt_status st = p.base ? check_base(p.base, err) : MT_OK;
     if (st == MT_OK)
         st = mt_view_open(&p.view, args->n ? args->v[0] : NULL, &wanted, err);
+    if (p.device && p.view.has_device) /* not its kind: of that the base may have another one */
+        p.device = p.view.device.name;
     p.name = p.view.run.name;
     p.ref = args->n ? args->v[0] : p.name;
     if (st == MT_OK)

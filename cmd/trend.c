@@ -131,6 +131,24 @@ static void describe_figure(const struct mt_ranks *ranks, const struct series *s
                                      : NULL));
 }
 
+/* A kind of device is what most is allocated on: that need not be the same one in all runs. */
+static void note_devices(const struct mt_ranks *ranks, struct mt_report *r)
+{
+    const char *first = NULL;
+    for (size_t i = 0; i < ranks->all.n; i++) {
+        const struct mt_run_device *d = ranks->all.v[i].device;
+        if (!d || !first || strcmp(d->name, first) == 0) {
+            first = d && !first ? d->name : first;
+            continue;
+        }
+        mt_report_note(r,
+                       "Of each run the device is shown on which most was allocated: %s, but %s of "
+                       "%s. --device %s shows one.",
+                       first, d->name, ranks->all.v[i].name, first);
+        return;
+    }
+}
+
 static void describe(const struct mt_ranks *ranks, struct mt_report *r)
 {
     char n[MT_HUMAN_LONG], peak[MT_HUMAN_MAX];
@@ -158,6 +176,7 @@ static void describe(const struct mt_ranks *ranks, struct mt_report *r)
                        "open: memtool info RUN says what.",
                        mt_human_plural((int64_t)uncertain_n, "run", n));
     mt_ranks_note_apart(ranks, r);
+    note_devices(ranks, r);
 }
 
 /* What stands behind the change of the peak, by site. */

@@ -12,6 +12,7 @@
 #include "lib/run/time_arg.h"
 #include "lib/usage/traced.h"
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -135,6 +136,25 @@ enum mt_status mt_open_run(const char *ref, struct mt_db **db, struct mt_run *ru
     mt_db_close(*db);
     *db = NULL;
     return open_file(ref, db, run, err);
+}
+
+enum mt_status mt_run_device_like(struct mt_db *db, const struct mt_run *run, const char *named,
+                                  const char *like, struct mt_run_device *out, bool *none,
+                                  int *other_n, struct mt_err *err)
+{
+    struct mt_run_device *all = NULL;
+    size_t n = 0;
+    char name[sizeof out->name];
+    snprintf(name, sizeof name, "%s", like ? like : ""); /* it may be that of *out */
+    MT_TRY(mt_run_device(db, run, named, out, none, other_n, err));
+    if (!named || strcmp(out->name, named) == 0)
+        return MT_OK;
+    MT_TRY(mt_run_devices(db, run, &all, &n, err));
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(all[i].name, name) == 0)
+            *out = all[i];
+    free(all);
+    return MT_OK;
 }
 
 static enum mt_status open_view(struct mt_view *v, const char *ref,

@@ -46,6 +46,12 @@ struct mt_view_wanted {
     const char *category; /* of --category: the device is narrowed to it; NULL: it is not */
 };
 
+/* As mt_run_device; where `named` is only the kind of the device, the one that is called as `like`
+ * is in the run before (NULL: there is none), if this run has that. */
+enum mt_status mt_run_device_like(struct mt_db *db, const struct mt_run *run, const char *named,
+                                  const char *like, struct mt_run_device *out, bool *none,
+                                  int *other_n, struct mt_err *err);
+
 /*
  * Opens a view of the run of a reference (NULL: @latest) or file. It stays where it is: blocks
  * refer to its run. Close it also on failure. Errors: those of mt_open_run; MT_EUSAGE: no such

@@ -6,6 +6,7 @@
 #include "lib/base/strtab.h"
 #include "lib/model/kind_words.h"
 #include "lib/model/process.h"
+#include "lib/model/recording.h"
 #include "lib/usage/narrow.h"
 #include <math.h>
 #include <stdio.h>
@@ -273,8 +274,9 @@ static enum mt_status judge_other(const struct mt_diff *compared, const char *de
 }
 
 enum mt_status mt_diff_judge_others(const struct mt_diff *compared,
-                                    const struct mt_diff_threshold *t, int64_t warmup,
-                                    struct mt_diff_verdicts *out, struct mt_err *err)
+                                    const struct mt_diff_threshold *t, const char *asked,
+                                    int64_t warmup, struct mt_diff_verdicts *out,
+                                    struct mt_err *err)
 {
     struct mt_strtab names;
     enum mt_status st = MT_OK;
@@ -289,11 +291,13 @@ enum mt_status mt_diff_judge_others(const struct mt_diff *compared,
                 mt_strtab_add(&names, all[i].name, strlen(all[i].name));
         free(all);
     }
-    for (uint32_t i = 0; i < names.n && st == MT_OK; i++)
-        if (mt_process_is_child(mt_strtab_get(&names, i)))
-            out->child_n++;
-        else
-            st = judge_other(compared, mt_strtab_get(&names, i), t, warmup, out, err);
+    for (uint32_t i = 0; i < names.n && st == MT_OK; i++) {
+        const char *name = mt_strtab_get(&names, i);
+        if (mt_process_is_child(name))
+            out->child_n += !asked;
+        else if (mt_device_is(name, asked, false))
+            st = judge_other(compared, name, t, warmup, out, err);
+    }
     mt_strtab_free(&names);
     return st;
 }

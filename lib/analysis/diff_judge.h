@@ -39,14 +39,16 @@ enum mt_status mt_diff_judge(const struct mt_diff *d, const struct mt_diff_thres
                              int64_t warmup, struct mt_diff_verdict *out, struct mt_err *err);
 
 /* Appends the same of the devices of both runs that are not compared, but for processes that the
- * first one started: they are others in every run. Errors: MT_EDB. */
+ * first one started: they are others in every run. asked: those of that kind alone, "cuda", which
+ * are none where it names a device; NULL: all. Errors: MT_EDB. */
 struct mt_diff_verdicts {
     MT_VEC(struct mt_diff_verdict) v;
     int64_t child_n; /* of those */
 };
 enum mt_status mt_diff_judge_others(const struct mt_diff *compared,
-                                    const struct mt_diff_threshold *t, int64_t warmup,
-                                    struct mt_diff_verdicts *out, struct mt_err *err);
+                                    const struct mt_diff_threshold *t, const char *asked,
+                                    int64_t warmup, struct mt_diff_verdicts *out,
+                                    struct mt_err *err);
 
 /* The side that counts what is older than its recording while the other leaves such blocks out, so
  * that their peaks do not compare, nor what is alive at their ends; -1: neither. */

@@ -2,6 +2,7 @@
 
 #include "lib/model/notes.h"
 #include "lib/model/process.h"
+#include "lib/model/recording.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,32 +116,43 @@ static void compare_child(const struct mt_rule *rule, const char *device,
     out->child_n += rule->kind->growth;
 }
 
+/* Whether a run has a device that is called as the rule names it; else that may be a kind. */
+static bool is_named(const struct mt_repeats *of, const struct mt_rule *rule)
+{
+    for (size_t i = 0; i < of->v.n; i++)
+        if (mt_baseline_same_device(&of->v.v[i], rule->device))
+            return true;
+    return false;
+}
+
 /* The devices that a rule is for, of those that are not only looked at where they are named. */
 static void add_devices(const struct mt_repeats *of, const struct mt_rule *rule,
                         struct mt_strtab *names)
 {
+    if (rule->device && is_named(of, rule))
+        return;
     for (size_t i = 0; i < of->v.n; i++) {
         const struct mt_baseline *run = &of->v.v[i];
         for (size_t k = 0; k < run->devices.n; k++) {
             const struct mt_baseline_device *d = &run->devices.v[k];
             if (strcmp(d->name, MT_PROCESSES_NAME) != 0 && d->only == rule->narrow.set &&
+                mt_device_is(d->name, rule->device, false) &&
                 (!rule->kind->process || mt_process_is_device(d->name)))
                 mt_strtab_add(names, d->name, strlen(d->name));
         }
     }
 }
 
-/* A rule that names no device is for every one that a run has, and one of growth for those of the
- * baseline, too: a device that is missing has not kept it. */
+/* A rule that names no device is for every one that a run has, one that names a kind for all of it;
+ * and one of growth for those of the baseline, too: a device that is missing has not kept it. */
 static void compare_devices(const struct mt_rule *rule, const struct mt_loaded *new,
                             struct mt_findings *out)
 {
     struct mt_strtab names;
     size_t first = out->v.n;
     mt_strtab_init(&names);
-    if (!rule->device)
-        add_devices(&new->figures, rule, &names);
-    if (!rule->device && rule->kind->growth && out->base)
+    add_devices(&new->figures, rule, &names);
+    if ((!rule->device || names.n) && rule->kind->growth && out->base)
         add_devices(&out->base->figures, rule, &names);
     for (uint32_t i = 0; i < names.n; i++)
         if (mt_process_is_child(mt_strtab_get(&names, i)))

@@ -182,7 +182,7 @@ for group, ranks in DEVICES.items():
                 {"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": 102.5 + 20 * i,
                  "args": {"Bytes": size, "Addr": (rank * 8 + i + 1) << 32, "Device Type": 1, "Device Id": device}})]}, file)
     m.run("import", group, "--group", group)
-for new, options, code in (("moved", (), 1), ("moved", ("--device", "cuda"), 1), ("left", (), 3), ("left", ("--device", "cuda"), 0), ("there", (), 0)):
+for new, options, code in (("moved", (), 1), ("moved", ("--device", "cuda"), 1), ("left", (), 3), ("left", ("--device", "cuda"), 3), ("there", (), 0)):
     told, out, _ = m.run("diff", "--group", "there", "--group", new, *options, "--exit-code", "--format", "json", codes=(0, 1, 3))
     answer = json.loads(out)
     m.check(told == code, "verdict of a rank that moved", new, options, told, answer["notes"])
