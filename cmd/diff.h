@@ -77,8 +77,9 @@ enum mt_status mt_diff_groups_report(struct mt_diff_groups *g, const struct mt_r
 typedef enum mt_status mt_diff_judge_pair(void *closure, const struct mt_diff_pair_of_ranks *pair,
                                           struct mt_report *notes, enum mt_diff_answer *answer,
                                           struct mt_err *err);
-/* Has every pair judged: a column of its row says how, notes in r say of how many ranks what was
- * told, and of a few why. A rank without a counterpart leaves the answer open. */
+/* Has every pair judged, whose runs have the device: a column of its row says how, notes in r say
+ * of how many ranks what was told, and of a few why. A rank without a counterpart leaves the answer
+ * open. */
 enum mt_status mt_diff_groups_judge(struct mt_diff_groups *g, mt_diff_judge_pair *judge,
                                     void *closure, struct mt_report *r, enum mt_diff_answer *answer,
                                     struct mt_err *err);

@@ -147,6 +147,19 @@ static void note_answers(const int64_t n[MT_DIFF_WORSE + 1], struct mt_report *r
         n[MT_DIFF_WORSE] ? mt_human_count(n[MT_DIFF_WORSE], worse) : "none", open);
 }
 
+/* Whether both runs have the device that is compared; else what is told of it. */
+static bool has_device(const struct mt_diff_groups *g, const struct mt_diff_pair_of_ranks *pair,
+                       struct mt_report *notes)
+{
+    for (int s = 0; s < 2; s++)
+        if (!pair->side[s]->device) {
+            mt_report_note(notes, "Run '%s' has no device %s: cannot tell whether that got worse.",
+                           pair->side[s]->name, g->ranks[s].device);
+            return false;
+        }
+    return true;
+}
+
 enum mt_status mt_diff_groups_judge(struct mt_diff_groups *g, mt_diff_judge_pair *judge,
                                     void *closure, struct mt_report *r, enum mt_diff_answer *answer,
                                     struct mt_err *err)
@@ -160,7 +173,9 @@ enum mt_status mt_diff_groups_judge(struct mt_diff_groups *g, mt_diff_judge_pair
     for (size_t i = 0; i < g->pairs.n; i++)
         mt_report_init(&notes[i], "memtool.diff", 1);
     for (size_t i = 0; i < g->pairs.n && st == MT_OK; i++) {
-        st = judge(closure, &g->pairs.v[i], &notes[i], &told[i], err);
+        told[i] = MT_DIFF_OPEN;
+        if (has_device(g, &g->pairs.v[i], &notes[i]))
+            st = judge(closure, &g->pairs.v[i], &notes[i], &told[i], err);
         if (st != MT_OK)
             break;
         n[told[i]]++;

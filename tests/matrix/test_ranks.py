@@ -191,6 +191,20 @@ for new, options, code in (("moved", (), 1), ("moved", ("--device", "cuda"), 1),
     m.check(mt.total([row for row in answer["rows"] if row["section"] == "peak"], "at_peak_delta_b") in (first["peak_delta_b"], None), "its sites", new)
     m.check(new != "moved" or f"Compared is there_rank1 on cuda:1 with moved_rank1 on cuda:0." in answer["notes"], "which devices", answer["notes"])
 
+# A rank without the device that is compared is no rank that did not get worse.
+for group in ("part", "whole"):
+    os.makedirs(group)
+    for rank in (0, 1):
+        type = 1 if rank == 0 or group == "whole" else 0
+        with open(f"{group}/{group}_rank{rank}.json", "w") as file:
+            json.dump({"traceEvents": [{"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": 102.5,
+                                        "args": {"Bytes": 1000 + rank, "Addr": 1 << 32, "Device Type": type, "Device Id": type - 1}}], "of": group}, file)
+    m.run("import", group, "--group", group)
+for base, new in (("part", "whole"), ("whole", "part"), ("part", "part")):
+    answer = m.json("diff", "--group", base, "--group", new, "--device", "cuda", "--exit-code", codes=(3,))
+    m.check([(row["rank"], row["verdict"]) for row in answer["rows"] if row["section"] == "rank"] == [(0, "not worse"), (1, "cannot tell")], base, new, "verdicts", answer["rows"])
+    m.check("rank 1: Run 'part_rank1' has no device cuda: cannot tell whether that got worse." in answer["notes"], base, new, "why", answer["notes"])
+
 # Where one counts what is older than its recording and others leave it out, no verdict rests on the peaks.
 os.mkdir("based")
 for i, path in enumerate(data):
