@@ -43,11 +43,11 @@ static inline enum mt_status count(struct mt_heap *h, struct mt_err *err)
 }
 
 /* The level is higher than ever. */
-static inline void new_peak(struct mt_heap *h)
+static inline void new_peak(struct mt_heap *h, int64_t level, uint64_t event)
 {
-    h->peak = h->level;
+    h->peak = level;
     h->peak_t = h->now;
-    h->peak_event = (int64_t)h->event_n;
+    h->peak_event = (int64_t)event;
     h->epoch++;
 }
 
@@ -63,7 +63,7 @@ static inline enum mt_status alloc_in(struct mt_heap *h, uint32_t slot, int64_t 
     h->alloc_n++;
     h->level += bytes;
     if (h->level > h->peak)
-        new_peak(h);
+        new_peak(h, h->level, h->event_n);
     return count(h, err);
 }
 
@@ -119,90 +119,64 @@ enum mt_status mt_heap_event(struct mt_heap *h, const struct mt_heap_event *e, s
 
 /* ---- many at once ---- */
 
-/* What a run of events comes to. */
-struct events {
-    int64_t level, peak, alloc_b, freed_b, freed_n;
-    int64_t high, low; /* extremes of the level after them, the first of equal ones */
-    size_t high_at, low_at, peak_at;
-};
-
 /* Events of a run, up to one that is not as most are: it frees what its path does not hold, or is
  * very large. All that changes with each is in registers, and there is no branch between
  * allocations and frees: which comes next is not to be guessed. Returns how many. */
-static size_t run_events(struct mt_heap *h, const struct mt_heap_event *v, size_t n,
-                         struct events *sums)
+static size_t run_events(struct mt_heap *h, const struct mt_heap_event *v, size_t n)
 {
-    const int64_t most = (int64_t)1 << (MT_HEAP_SUM_BITS - MT_HEAP_BATCH_BITS);
-    struct events e = {.level = h->level, .peak = h->peak, .high = INT64_MIN, .low = INT64_MAX};
+    const uint64_t most = (uint64_t)1 << (MT_HEAP_SUM_BITS - MT_HEAP_BATCH_BITS);
+    const bool first = h->min.record < 0;
+    int64_t high = first ? INT64_MIN : h->max.level_b, low = first ? INT64_MAX : h->min.level_b;
+    int64_t level = h->level, all_freed_b = 0, all_freed_n = 0;
     size_t i;
     for (i = 0; i < n; i++) {
         const int64_t bytes = v[i].bytes, frees = v[i].frees, freed_b = bytes & -frees;
         const struct mt_heap_node *before = &h->slots.v[v[i].place];
-        if (before->live_n < frees || before->live_b < freed_b || (uint64_t)bytes > (uint64_t)most)
+        if (before->live_n < frees || before->live_b < freed_b || (uint64_t)bytes > most)
             break;
         struct mt_heap_node *s = touch(h, v[i].place);
         s->alloc_b += bytes - freed_b;
         s->alloc_n += 1 - frees;
         s->live_b += bytes - 2 * freed_b;
         s->live_n += 1 - 2 * frees;
-        e.alloc_b += bytes - freed_b;
-        e.freed_b += freed_b;
-        e.freed_n += frees;
-        e.level += bytes - 2 * freed_b;
-        if (e.level > e.peak) {
-            e.peak = e.level;
-            e.peak_at = i;
-            h->epoch++;
+        all_freed_b += freed_b;
+        all_freed_n += frees;
+        level += bytes - 2 * freed_b;
+        if (level > high) {
+            high = level;
+            h->max = (struct mt_level){h->now, level, (int64_t)(h->event_n + i)};
+            if (level > h->peak)
+                new_peak(h, level, h->event_n + i);
         }
-        e.high_at = e.level > e.high ? i : e.high_at;
-        e.high = e.level > e.high ? e.level : e.high;
-        e.low_at = e.level < e.low ? i : e.low_at;
-        e.low = e.level < e.low ? e.level : e.low;
+        if (level < low) {
+            low = level;
+            h->min = (struct mt_level){h->now, level, (int64_t)(h->event_n + i)};
+        }
     }
-    *sums = e;
+    h->alloc_b += level - h->level + all_freed_b;
+    h->alloc_n += (int64_t)i - all_freed_n;
+    h->freed_b += all_freed_b;
+    h->freed_n += all_freed_n;
+    h->level = level;
+    h->event_n += i;
+    h->rec->event_n += i;
     return i;
-}
-
-/* n > 0 events have happened. */
-static void happened(struct mt_heap *h, const struct events *e, size_t n)
-{
-    const int64_t event = (int64_t)h->event_n;
-    const bool first = h->min.record < 0;
-    if (first || e->high > h->max.level_b)
-        h->max = (struct mt_level){h->now, e->high, event + (int64_t)e->high_at};
-    if (first || e->low < h->min.level_b)
-        h->min = (struct mt_level){h->now, e->low, event + (int64_t)e->low_at};
-    if (e->peak > h->peak) {
-        h->peak = e->peak;
-        h->peak_t = h->now;
-        h->peak_event = event + (int64_t)e->peak_at;
-    }
-    h->alloc_b += e->alloc_b;
-    h->alloc_n += (int64_t)n - e->freed_n;
-    h->freed_b += e->freed_b;
-    h->freed_n += e->freed_n;
-    h->level = e->level;
-    h->event_n += n;
-    h->rec->event_n += n;
 }
 
 enum mt_status mt_heap_events(struct mt_heap *h, const struct mt_heap_event *v, size_t n,
                               size_t *done, struct mt_err *err)
 {
+    enum { FEW = 1 << 8 }; /* slots that stay in the processor's cache; others are fetched before */
     const uint64_t before = h->event_n;
-    struct events sums;
-    for (size_t i = 0; i < n; i++) { /* into the processor's cache */
+    for (size_t i = 0; i < n && h->slots.n > FEW; i++) {
         const struct mt_heap_node *s = &h->slots.v[v[i].place];
         __builtin_prefetch(&s->live_b, 1);
         __builtin_prefetch(&s->alloc_n, 1);
     }
     for (*done = 0; *done < n;) {
         /* where so much is allocated that the sum may be too large, one by one */
-        size_t some =
-            h->alloc_b >> (MT_HEAP_SUM_BITS - 1) ? 0 : run_events(h, v + *done, n - *done, &sums);
-        if (some)
-            happened(h, &sums, some);
-        *done += some;
+        if (h->alloc_b >> (MT_HEAP_SUM_BITS - 1) == 0)
+            *done += run_events(h, v + *done, n - *done);
         if (*done < n) {
             MT_TRY(mt_heap_event(h, &v[*done], err));
             ++*done;
