@@ -43,13 +43,16 @@ static void skip(struct reader *r)
 
 /* ---- events ---- */
 
-/* Where the figures of a kind go. */
-static inline uint32_t place_of(struct reader *r, struct mt_ht_info *info)
+/* An event of a kind happens. & is no branch: what comes next is not to be guessed. */
+static inline struct mt_heap_event take(struct reader *r, uint32_t number, uint32_t frees)
 {
+    struct mt_ht_info *info = &r->tables.infos.v[number];
+    info->temporary_n += frees & (r->last == number);
+    r->last = number | -frees; /* all ones are MT_NONE */
     if (info->place == MT_HT_UNASKED)
         info->place =
             mt_heap_place(r->heap, mt_ht_trace_node(&r->tables, info->trace), info->bytes);
-    return info->place;
+    return (struct mt_heap_event){info->bytes, info->place, frees};
 }
 
 static enum mt_status event(struct reader *r, struct mt_fields f, struct mt_err *err)
@@ -60,19 +63,9 @@ static enum mt_status event(struct reader *r, struct mt_fields f, struct mt_err 
         skip(r);
         return MT_OK;
     }
-    struct mt_ht_info *info = &r->tables.infos.v[number];
-    const struct mt_heap_event e = {info->bytes, place_of(r, info), *r->line.s == '-'};
-    info->temporary_n += e.frees && r->last == number;
-    r->last = e.frees ? MT_NONE : (uint32_t)number;
+    const struct mt_heap_event e = take(r, (uint32_t)number, *r->line.s == '-');
     return mt_heap_event(r->heap, &e, err) == MT_OK ? MT_OK : fail(r, err);
 }
-
-/* Events that stand behind each other. */
-struct batch {
-    uint32_t number[MT_HEAP_BATCH];
-    struct mt_heap_event event[MT_HEAP_BATCH];
-    size_t n;
-};
 
 /* "+ 3f" at p. Returns the next line; NULL: it is anything else, or does not end in the window,
  * behind which are zero bytes. many: numbers are of any length. */
@@ -91,45 +84,40 @@ static inline const char *event_line(const char *p, bool many, uint32_t *number)
     return p[n] == '\n' && n - 1 < DIGITS ? p + n + 1 : NULL;
 }
 
-/* Finds the events that come next, up to any other line; returns where that begins. */
-static inline const char *scan(const struct reader *r, struct batch *b, bool many)
+/* Takes the events that come next, up to any other line; returns how many. *p: where the next
+ * begins. */
+static size_t take_few(struct reader *r, const char **p, struct mt_heap_event out[MT_HEAP_BATCH])
 {
-    const char *p = r->lines.at, *const end = r->lines.end;
-    const struct mt_ht_info *infos = r->tables.infos.v;
-    const size_t info_n = r->tables.infos.n;
+    const char *at = *p, *const end = r->lines.end;
     size_t n = 0;
-    for (const char *next; n < MT_HEAP_BATCH && p < end; p = next) {
+    for (const char *next; n < MT_HEAP_BATCH && at < end; at = next) {
         uint32_t number;
-        next = event_line(p, many, &number);
-        if (!next || number >= info_n)
+        next = event_line(at, false, &number);
+        if (!next || number >= r->tables.infos.n || r->tables.infos.v[number].bytes < 0)
             break;
-        if (many)
-            __builtin_prefetch(&infos[number]);
-        b->event[n].frees = *p == '-';
-        b->number[n++] = number;
+        out[n++] = take(r, number, *at == '-');
     }
-    b->n = n;
-    return p;
+    *p = at;
+    return n;
 }
 
-/* Looks up the kinds, up to one that is damaged. & is no branch: what comes next is not to be
- * guessed. */
-static void look_up(struct reader *r, struct batch *b)
+/* The same where there are so many kinds that what is known of them is not in the processor's
+ * cache: it is fetched while others are read. */
+static size_t take_many(struct reader *r, const char **p, struct mt_heap_event out[MT_HEAP_BATCH])
 {
-    uint32_t last = r->last;
-    size_t i;
-    for (i = 0; i < b->n; i++) {
-        const uint32_t number = b->number[i], frees = b->event[i].frees;
-        struct mt_ht_info *info = &r->tables.infos.v[number];
-        if (info->bytes < 0)
+    const char *at[MT_HEAP_BATCH + 1] = {*p};
+    uint32_t number[MT_HEAP_BATCH];
+    size_t found = 0, n = 0;
+    for (const char *next; found < MT_HEAP_BATCH && at[found] < r->lines.end; at[++found] = next) {
+        next = event_line(at[found], true, &number[found]);
+        if (!next || number[found] >= r->tables.infos.n)
             break;
-        info->temporary_n += frees & (last == number);
-        last = number | -frees;
-        b->event[i].bytes = info->bytes;
-        b->event[i].place = place_of(r, info);
+        __builtin_prefetch(&r->tables.infos.v[number[found]]);
     }
-    b->n = i;
-    r->last = last;
+    for (; n < found && r->tables.infos.v[number[n]].bytes >= 0; n++)
+        out[n] = take(r, number[n], *at[n] == '-');
+    *p = at[n];
+    return n;
 }
 
 /* The place behind so many lines. */
@@ -147,19 +135,18 @@ static const char *behind(const char *p, size_t lines)
 static enum mt_status events(struct reader *r, struct mt_err *err)
 {
     enum { MANY = 1 << 13 };
-    struct batch b;
-    size_t found, done = 0;
+    struct mt_heap_event v[MT_HEAP_BATCH];
+    size_t n, done = 0;
     do {
-        const char *next = r->tables.infos.n < MANY ? scan(r, &b, false) : scan(r, &b, true);
-        found = b.n;
-        look_up(r, &b);
-        enum mt_status st = mt_heap_events(r->heap, b.event, b.n, &done, err);
-        r->lines.at = done == found ? next : behind(r->lines.at, done);
-        if (st != MT_OK) {
+        const char *next = r->lines.at;
+        n = r->tables.infos.n < MANY ? take_few(r, &next, v) : take_many(r, &next, v);
+        if (mt_heap_events(r->heap, v, n, &done, err) != MT_OK) {
+            r->lines.at = behind(r->lines.at, done);
             err->offset = (int64_t)mt_lines_offset(&r->lines);
-            return st;
+            return err->code;
         }
-    } while (done == MT_HEAP_BATCH);
+        r->lines.at = next;
+    } while (n == MT_HEAP_BATCH);
     return MT_OK;
 }
 
