@@ -50,6 +50,29 @@ static void add_part(struct mt_buf *out, int64_t bytes, const char *what, bool *
     *any |= bytes > 0;
 }
 
+/* What is not in the recording, or not of all processes, and why. */
+static void say_missing(const struct mt_recorder *r)
+{
+    const struct mt_watch *w = &r->watch;
+    char processes[MT_HUMAN_LONG];
+    struct mt_buf safe = {0};
+    if (r->uncounted.n)
+        fprintf(stderr, "memtool: what malloc has was not recorded, or not all of it: %s\n",
+                r->uncounted.s);
+    if (r->untraced.n) {
+        mt_escape_terminal(&safe, r->untraced.s);
+        fprintf(stderr, "memtool: what PyTorch allocated was not recorded, or not all of it: %s\n",
+                safe.s);
+        mt_buf_free(&safe);
+    }
+    if (w->together.unread)
+        fprintf(stderr, "memtool: pss and private were not recorded, or not of all: the system "
+                        "does not let this user read them of another user's process\n");
+    if (w->group_left_n)
+        fprintf(stderr, "memtool: %s ran in another control group: cgroup is without them\n",
+                mt_human_plural(w->group_left_n, "process", processes));
+}
+
 void mt_record_summarise(const struct mt_recorder *r, const char *how, int64_t dur_ns)
 {
     const struct mt_watch *w = &r->watch;
@@ -76,15 +99,7 @@ void mt_record_summarise(const struct mt_recorder *r, const char *how, int64_t d
     fprintf(stderr, "%s\n", out.s);
     if (r->cause[0])
         fprintf(stderr, "memtool: %s\n", r->cause);
-    if (r->uncounted.n)
-        fprintf(stderr, "memtool: what malloc has was not recorded, or not all of it: %s\n",
-                r->uncounted.s);
-    if (r->untraced.n) {
-        mt_escape_terminal(&safe, r->untraced.s);
-        fprintf(stderr, "memtool: what PyTorch allocated was not recorded, or not all of it: %s\n",
-                safe.s);
-        mt_buf_clear(&safe);
-    }
+    say_missing(r);
     if (*r->name) {
         mt_shell_word(&run, r->name);
         mt_escape_terminal(&safe, run.s);

@@ -36,5 +36,6 @@ in_group "$MEMTOOL" record --name child -- sh -c './phases malloc 20 wait 100 ma
 [ $? = 3 ] || fail "the exit code"
 grep -q "killed a process beside it or a child" err || fail "the summary does not tell of the child"
 "$MEMTOOL" record --name moved -- sh -c "./phases wait 100; echo 0 >$group/cgroup.procs; ./phases wait 800" 2>err || fail "exit $?"
+grep -q "^memtool: [12] process[es]* ran in another control group: cgroup is without" err || fail "record does not tell of the other group"
 "$MEMTOOL" info moved --format csv | grep -q "^file.cgroup_left_n,[12]" || fail "processes in another group are not noted"
 exit 0

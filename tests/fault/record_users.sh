@@ -30,6 +30,7 @@ if [ "$($nobody sh -c './owned wait 300 & sleep 0.1; cat /proc/$!/smaps_rollup' 
     $nobody "$MEMTOOL" record --name other -- ./owned malloc 20 wait 600 2>err || fail "exit $?"
     [ "$(peak other)" = 21 ] || fail "the program of another user has $(peak other) MiB"
     [ -z "$(note other)" ] || fail "of another user: $(note other)"
+    grep -q "^memtool: pss and private were not recorded, or not of all: the system" err || fail "record does not say that shares cannot be read"
     "$MEMTOOL" info other --format csv | grep -q "^file.pss_unread,1$" || fail "nothing says that shares cannot be read"
     "$MEMTOOL" memory other --format csv >out 2>>err || fail "exit $?"
     if grep -q "pss\|private" out; then fail "what cannot be read has a figure"; fi
