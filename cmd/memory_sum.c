@@ -21,7 +21,7 @@ static int64_t at(const struct mt_process_counts *counts, const char *metric, in
 
 /* What of rss was taken for a part. */
 struct known {
-    bool files;
+    bool files, unseen;
     enum taken { TAKEN, MISSING, TOO_MUCH } pytorch, malloc;
 };
 
@@ -71,8 +71,10 @@ static void say_rest(struct mt_buf *out, int64_t left, const struct known *k)
     if (k->pytorch == MISSING)
         mt_buf_adds(out, " What PyTorch has of it is unknown (`record --torch` tells).");
     if (k->malloc == TOO_MUCH || k->pytorch == TOO_MUCH)
-        mt_buf_addf(out, " %s has more than that: not all of it was touched.",
-                    k->pytorch == TOO_MUCH ? "PyTorch" : "malloc");
+        mt_buf_addf(out, " %s has more than that: %s.",
+                    k->pytorch == TOO_MUCH ? "PyTorch" : "malloc",
+                    k->unseen ? "it is of what no sample shows, or was not touched"
+                              : "not all of it was touched");
 }
 
 /* Parts are counted less often than rss, and a peak is the kernel's: how much more that is than all
@@ -100,6 +102,7 @@ void mt_memory_process_sum(struct mt_report *r, const struct mt_run_device *d,
     if (rss_b == MT_UNKNOWN || mt_device_is_processes(d) ||
         (pytorch == MT_UNKNOWN && in_use == MT_UNKNOWN) || unseen_b < 0)
         return;
+    k.unseen = unseen_b > 0;
     take(&out, &left, unseen_b, "whose parts no sample shows");
     k.files = take(&out, &left, at(counts, "file", t_ns), "mapped files") == TAKEN;
     k.files &= take(&out, &left, at(counts, "shmem", t_ns), "shared memory") == TAKEN;
