@@ -53,7 +53,8 @@ static void say_between(struct mt_buf *out, const struct mt_process_counts *coun
     const struct mt_window w = {mt_levels_time(rss, before, 0), t_ns + 1};
     mt_process_counted_within(counts, pytorch, &w, &most_b, &last_b);
     if (most_b > pytorch_b)
-        mt_buf_addf(out, " The peak is between two samples: since the one before, at %s, PyTorch "
+        mt_buf_addf(out,
+                    " The peak is between two samples: since the one before, at %s, PyTorch "
                     "had up to %s.",
                     mt_human_ns(w.from_ns, since), mt_human_bytes(most_b, most));
 }

@@ -140,7 +140,8 @@ static enum mt_status take_steps(const struct mt_record_torch *t, struct mt_db *
         later.v[i] -= process->start_ns;
     enum mt_status st = mt_db_begin(db, err);
     if (st == MT_OK) {
-        st = mt_live_take_steps(db, process->id, trace->id, trace->start_ns - process->start_ns, err);
+        st = mt_live_take_steps(db, process->id, trace->id, trace->start_ns - process->start_ns,
+                                err);
         if (st == MT_OK)
             st = mt_live_later_steps(db, process->id, trace->id, later.v, later.n, err);
         st = end_change(db, st, err);

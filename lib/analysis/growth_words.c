@@ -23,10 +23,11 @@ static void add_profiled(const struct mt_growth_process *p, struct mt_buf *out)
     if (p->profiled.life.to_ns >= p->there.to_ns)
         mt_buf_adds(out, "cannot be judged: PyTorch's profiler was running to the end");
     else
-        mt_buf_addf(out,
-                    "cannot be judged: PyTorch's profiler was running until %s, and what follows is "
-                    "too short",
-                    mt_human_ns(p->profiled.life.to_ns, until));
+        mt_buf_addf(
+            out,
+            "cannot be judged: PyTorch's profiler was running until %s, and what follows is "
+            "too short",
+            mt_human_ns(p->profiled.life.to_ns, until));
 }
 
 /* It varies, or may have stopped. */

@@ -58,7 +58,8 @@ int64_t mt_proc_child_faults(pid_t pid);
 typedef MT_VEC(pid_t) mt_pids;
 /* Adds the children that the process has now. False: the kernel does not list them. */
 bool mt_proc_children(pid_t pid, mt_pids *out);
-/* The same of its first thread alone, for a third of the cost. -1: the kernel does not list them. */
+/* The same of its first thread alone, for a third of the cost. -1: the kernel does not list them.
+ */
 int mt_proc_open_children(pid_t pid);
 bool mt_proc_children_of(int fd, mt_pids *out);
 

@@ -74,7 +74,7 @@ END
 traced=$(ask "SELECT count(*) FROM step WHERE run_id = (SELECT id FROM run WHERE name = 'turns.torch')")
 got=$(ask "SELECT count(*) FROM step WHERE run_id = (SELECT id FROM run WHERE name = 'turns')")
 [ "$traced" = 8 ] && want=8 || want=9
-same "the steps of two optimizers, of $traced in the trace" "$got" $want
+same "the steps of two optimizers, of $traced in the trace" "$got" "$want"
 for wrong in 0 x 3x -1 1234567890; do
     "$MEMTOOL" record --torch=$wrong -- touch ran 2>err
     if [ $? != 2 ] || [ -e ran ]; then fail "--torch=$wrong"; fi
