@@ -113,7 +113,7 @@ static void describe(struct mt_report *r, const struct mt_view *v, const struct 
                      "Peaks are those of what is reserved. They are exact, savings are not: what "
                      "is given back may be asked for again.");
     mt_report_note(r,
-                   "%s: a snapshot does not say what its memory is for, so nothing is said of "
+                   "%s: a snapshot does not say when operators run, so nothing is said of "
                    "checkpoint, accumulate and the like: record a trace. `memtool peak` shows "
                    "which lines hold the most.",
                    v->run.name);

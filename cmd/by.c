@@ -1,6 +1,7 @@
 /* The option --by, of all commands that have it. */
 #include "cmd/by.h"
 
+#include "cmd/common.h"
 #include "lib/base/nearest.h"
 #include "lib/run/knows.h"
 #include "lib/run/own_categories.h"
@@ -149,10 +150,18 @@ enum mt_status mt_by_finer(struct mt_by *by, const char *asked, struct mt_db *db
     return MT_OK;
 }
 
+void mt_by_note_frames(const struct mt_by *by, const struct mt_run *run, struct mt_report *r)
+{
+    if (run->kind == MT_RUN_SNAPSHOT && mt_group_has(by->v, by->n, MT_BY_CATEGORY) &&
+        !mt_own_categories_used())
+        mt_report_note(r, MT_NOTE_BY_FRAMES);
+}
+
 enum mt_status mt_by_note_lines(const struct mt_by *by, struct mt_db *db, const struct mt_run *run,
                                 struct mt_report *r, struct mt_err *err)
 {
     bool lines = false;
+    mt_by_note_frames(by, run, r);
     if (mt_group_has(by->v, by->n, MT_BY_SITE) || mt_group_has(by->v, by->n, MT_BY_LINE))
         MT_TRY(mt_run_has_lines(db, run, &lines, err));
     if (lines)

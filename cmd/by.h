@@ -40,7 +40,10 @@ enum mt_status mt_by_finer(struct mt_by *by, const char *asked, struct mt_db *db
 #define MT_NOTE_OF_LINES                                                                           \
     "The line of a site is that of the function's def: PyTorch's profiler records no other."
 
-/* Notes which line it is that such sites have. Errors: MT_EDB. */
+/* Notes that categories of a snapshot are told by frames, if rows are by them. */
+void mt_by_note_frames(const struct mt_by *by, const struct mt_run *run, struct mt_report *r);
+
+/* The same, and which line it is that such sites have. Errors: MT_EDB. */
 enum mt_status mt_by_note_lines(const struct mt_by *by, struct mt_db *db, const struct mt_run *run,
                                 struct mt_report *r, struct mt_err *err);
 

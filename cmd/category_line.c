@@ -6,6 +6,8 @@
 #include "lib/run/knows.h"
 #include <string.h>
 
+#define MT_BY_FRAMES " (by frames)"
+
 enum { EARLIER_PART = 100 }; /* less than such a part of all is not worth words */
 
 static const struct {
@@ -40,6 +42,12 @@ static bool is_told(const struct mt_run_device *device)
     return mt_device_categorizes(device) && !device->only;
 }
 
+static struct mt_category_parts parts_init(const struct mt_run_device *device)
+{
+    return (struct mt_category_parts){.known = is_told(device),
+                                      .by_frames = mt_device_categorizes_by_frames(device)};
+}
+
 /* The rest up to a level is older than the recording. */
 static void add_older(struct mt_category_parts *p, int64_t level_b)
 {
@@ -51,9 +59,10 @@ static void add_older(struct mt_category_parts *p, int64_t level_b)
 struct mt_category_parts mt_category_parts_of(const struct mt_run_device *device,
                                               const struct mt_live_set *live, int64_t level_b)
 {
-    struct mt_category_parts p = {.known = is_told(device)};
+    struct mt_category_parts p = parts_init(device);
     for (size_t i = 0; p.known && i < live->blocks.n; i++)
-        if (!mt_allocation_is_unknown(&live->blocks.v[i]))
+        if (!mt_allocation_is_unknown(&live->blocks.v[i]) &&
+            live->blocks.v[i].origin.category != MT_CATEGORY_BEFORE)
             mt_wrap_inc(&p.bytes[part_of(live->blocks.v[i].origin.category)],
                         live->blocks.v[i].bytes);
     if (p.known)
@@ -65,7 +74,7 @@ enum mt_status mt_category_parts_at_peak(struct mt_db *db, const struct mt_run_d
                                          struct mt_category_parts *out, struct mt_err *err)
 {
     int64_t bytes[MT_CATEGORY_N];
-    *out = (struct mt_category_parts){.known = is_told(device)};
+    *out = parts_init(device);
     if (!out->known)
         return MT_OK;
     MT_TRY(mt_categories_at_peak(db, device, bytes, err));
@@ -81,14 +90,17 @@ void mt_category_totals(struct mt_report *r, const char *prefix,
     for (int i = 0; i < MT_PART_N && parts->known; i++)
         mt_report_total(r, mt_report_textf(r, "%s%s", prefix, parts_of[i].total),
                         mt_cell_int(parts->bytes[i]));
+    if (parts->known)
+        mt_report_total(r, mt_report_textf(r, "%scategories_by", prefix),
+                        mt_cell_text(parts->by_frames ? "frames" : "operators"));
 }
 
-/* Whether a model is known to be there. */
+/* Whether a model is known to be there. By frames it is where a module's forward is. */
 static bool has_model(const struct mt_category_parts *p)
 {
     const int64_t *b = p->bytes;
     return p->known && (b[MT_PART_GRADIENTS] || b[MT_PART_OPTIMIZER_STATE] ||
-                        (b[MT_PART_PARAMETERS] && b[MT_PART_ACTIVATIONS]));
+                        ((b[MT_PART_PARAMETERS] || p->by_frames) && b[MT_PART_ACTIVATIONS]));
 }
 
 /* A figure of the line, and its unit. */
@@ -122,7 +134,7 @@ static void write_line(struct mt_buf *out, const struct figure *v, int n)
 
 void mt_category_line(struct mt_buf *out, const struct mt_category_parts *parts)
 {
-    struct figure v[MT_PART_N];
+    struct figure v[MT_PART_N] = {0};
     int n = 0;
     for (int i = 0; i < MT_PART_N && has_model(parts); i++) {
         if (!parts->bytes[i])
@@ -131,6 +143,8 @@ void mt_category_line(struct mt_buf *out, const struct mt_category_parts *parts)
         mt_human_bytes(parts->bytes[i], v[n++].text[0]);
     }
     write_line(out, v, n);
+    if (n && parts->by_frames)
+        mt_buf_adds(out, MT_BY_FRAMES);
 }
 
 void mt_category_add_earlier(struct mt_buf *line, const struct mt_live_set *live, int64_t step)
@@ -152,7 +166,7 @@ void mt_category_add_earlier(struct mt_buf *line, const struct mt_live_set *live
 
 void mt_category_line_of_two(struct mt_buf *out, const struct mt_category_parts parts[2])
 {
-    struct figure v[MT_PART_N];
+    struct figure v[MT_PART_N] = {0};
     int n = 0;
     bool told = parts[0].known && parts[1].known && (has_model(&parts[0]) || has_model(&parts[1]));
     for (int i = 0; i < MT_PART_N && told; i++) {
@@ -168,6 +182,8 @@ void mt_category_line_of_two(struct mt_buf *out, const struct mt_category_parts 
         n++;
     }
     write_line(out, v, n);
+    if (n && (parts[0].by_frames || parts[1].by_frames))
+        mt_buf_adds(out, MT_BY_FRAMES);
 }
 
 char *mt_category_figure(struct mt_buf *line)

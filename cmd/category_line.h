@@ -19,7 +19,8 @@ enum mt_category_part {
 };
 
 struct mt_category_parts {
-    bool known; /* else nothing is */
+    bool known;     /* else nothing is */
+    bool by_frames; /* told by the frames of a snapshot, not by operators */
     int64_t bytes[MT_PART_N];
 };
 

@@ -8,6 +8,7 @@
 #include "lib/render/render.h"
 #include "lib/render/run_notes.h"
 #include "lib/render/term.h"
+#include "lib/run/knows.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -261,6 +262,8 @@ void mt_report_about(struct mt_report *report, const struct mt_run *run,
     if (device && device->only)
         mt_report_param(report, "category",
                         mt_cell_text(mt_report_text(report, mt_device_categories(device))));
+    if (device && device->only && mt_device_categorizes_by_frames(device))
+        mt_report_note(report, MT_NOTE_BY_FRAMES);
     mt_notes_of_run(report, run->name, &run->notes, bounded ? shown | MT_ABOUT_UNSEEN : shown);
 }
 

@@ -79,6 +79,10 @@ void mt_show_notes(const struct mt_report *report);
 /* Writes text made elsewhere (compat tables, help) to -o or stdout. */
 enum mt_status mt_show_text(const char *text, struct mt_err *err);
 
+#define MT_NOTE_BY_FRAMES                                                                          \
+    "Categories of a snapshot are told by the frames of its call paths, less surely than those "   \
+    "of a trace."
+
 /* Says in the report which run it is about, and which device (NULL: none, or several); and what
  * import noted about what it shows: enum mt_about (lib/model/notes.h), or-ed. */
 void mt_report_about(struct mt_report *report, const struct mt_run *run,

@@ -47,6 +47,8 @@ static void add_badges(const struct mt_page_made *p, struct mt_buf *out)
         add_badge(out, "lacks", "no steps");
     if (v->has_device && mt_device_has_events(&v->device) && !mt_device_categorizes(&v->device))
         add_badge(out, "lacks", "does not say what memory is for");
+    if (v->has_device && mt_device_categorizes_by_frames(&v->device))
+        add_badge(out, "warns", "what memory is for is told by frames");
     if (v->has_device && v->device.one_moment)
         add_badge(out, "warns", "no history: one moment only");
     mt_buf_adds(out, "</ul>\n");

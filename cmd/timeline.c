@@ -400,8 +400,10 @@ static enum mt_status look(struct mt_timeline *t, struct mt_err *err)
     mt_report_param(t->report, "metric", mt_cell_text(t->metric));
     mt_report_param(t->report, "from_ns", mt_cell_int(t->shown.from_ns));
     mt_report_param(t->report, "to_ns", mt_cell_int(t->shown.to_ns));
-    if (by)
+    if (by) {
         mt_report_param(t->report, "by", mt_cell_text(by));
+        mt_by_note_frames(&t->by, &v->run, t->report);
+    }
     if (t->allocated)
         mt_report_older(t->report, &v->run, &v->device);
     mt_report_others(t->report, v->other_n);

@@ -125,6 +125,15 @@ static const struct mark backward[] = {{NAME, STARTS, "torch::autograd::Engine::
 
 static const struct mark optimizer[] = {
     {FILE_, HAS, "torch/optim/"}, {FILE_, HAS, "/apex/optimizers/"}, {0, 0, NULL}};
+/* How the weights of a module come to be, and to another device or type. */
+static const struct mark builds[] = {{NAME, IS, "_apply"},
+                                     {NAME, IS, "_load_from_state_dict"},
+                                     {NAME, IS, "__init__"},
+                                     {NAME, IS, "reset_parameters"},
+                                     {NAME, IS, "to_empty"},
+                                     {FILE_, ENDS, "torch/nn/parameter.py"},
+                                     {FILE_, ENDS, "torch/nn/init.py"},
+                                     {0, 0, NULL}};
 static const struct mark data_loading[] = {{FILE_, HAS, "torch/utils/data/"}, {0, 0, NULL}};
 
 static bool ends(const char *s, const char *with)
@@ -176,12 +185,22 @@ static uint8_t python_rank(const char *file)
     return rank_of[mt_python_owner(file, strlen(file))];
 }
 
+static uint8_t tells(const char *name, const char *file)
+{
+    if (strstr(file, "torch/nn/") && !strstr(file, "torch/nn/parallel/"))
+        return any(builds, name, file) ? MT_TELLS_BUILDS : 0;
+    if (strstr(file, "torch/optim/"))
+        return strcmp(name, "_init_group") == 0 ? MT_TELLS_STATE : 0;
+    return ends(file, "torch/utils/checkpoint.py") ? MT_TELLS_CHECKPOINTS : 0;
+}
+
 struct mt_snap_look mt_snap_look(const char *name, const char *file, int64_t line)
 {
     struct mt_snap_look look = {.python = is_python(file) && line >= 0, .phase = MT_PHASE_OTHER};
     if (look.python) {
         look.rank = python_rank(file);
         look.module = strcmp(name, "forward") == 0;
+        look.tells = tells(name, file);
     } else {
         look.noise = any(noise, name, file);
         look.rank = any(engine, name, file) ? MT_RANK_NONE : MT_RANK_NATIVE;

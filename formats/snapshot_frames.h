@@ -26,6 +26,7 @@ struct mt_snap_look {
     bool module; /* forward() of an nn.Module */
     uint8_t rank;
     uint8_t phase; /* enum mt_phase the frame marks; MT_PHASE_OTHER = none */
+    uint8_t tells; /* enum mt_tells */
 };
 
 struct mt_snap_look mt_snap_look(const char *name, const char *file, int64_t line);

@@ -107,13 +107,15 @@ static uint32_t child(struct mt_snap_paths *s, struct mt_recording *rec, uint32_
                         .top = frame,
                         .scope = MT_NONE,
                         .module = MT_NONE,
-                        .phase = look->phase};
+                        .phase = look->phase,
+                        .tells = look->tells};
     uint8_t rank = look->rank;
     if (parent != MT_NONE) {
         const struct mt_node *outer = &rec->nodes.v[parent];
         uint8_t theirs = s->rank.v[parent];
         n.scope = outer->scope;
         n.module = outer->module;
+        n.tells |= outer->tells;
         if (look->phase == MT_PHASE_OTHER ||
             (look->phase == MT_PHASE_FORWARD && outer->phase != MT_PHASE_OTHER))
             n.phase = outer->phase;

@@ -105,7 +105,7 @@ SELECT a.bytes_b, a.alloc_ns, a.alloc_op_id, a.alloc_thread_id, a.freed_ns, a.fr
 -- name: load_older
 -- The blocks of a device that are older than the recording, outlive it, and have a call path.
 -- in: ?1 first block, ?2 one past the last, ?3 device id
-SELECT bytes_b, alloc_node_id FROM alloc WHERE id >= ?1 AND id < ?2 AND device_id = ?3
+SELECT bytes_b, alloc_node_id, rule FROM alloc WHERE id >= ?1 AND id < ?2 AND device_id = ?3
   AND alloc_record IS NULL AND freed_record IS NULL AND alloc_node_id IS NOT NULL ORDER BY id;
 
 -- name: load_steps

@@ -2,6 +2,7 @@
 #include "lib/build/build.h"
 
 #include "lib/base/thread.h"
+#include "lib/build/by_frames.h"
 #include "lib/build/gradients.h"
 #include "lib/build/told_base.h"
 
@@ -69,6 +70,8 @@ void mt_build_memory(struct mt_recording *r)
         mt_processes_find(r, &processes);
         mt_gradients_find(r, &processes, &gradients);
         mt_build_categories(r, &processes, &gradients);
+    } else if (r->kind == MT_RUN_SNAPSHOT) {
+        mt_build_by_frames(r);
     }
     mt_build_rollup(r);
     mt_build_knows(r);

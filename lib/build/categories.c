@@ -9,6 +9,7 @@
 #include "lib/base/sort.h"
 #include "lib/build/build.h"
 #include "lib/build/gradients.h"
+#include "lib/build/left_sizes.h"
 #include "lib/build/places.h"
 #include "lib/build/rounds.h"
 #include <stdlib.h>
@@ -19,14 +20,6 @@ enum { AFTER_US = 1000 }; /* in files of whole microseconds edges lie on each ot
 /* What makes up an iteration of the loop: the steps of its optimizers. */
 struct round {
     int64_t start_ns, end_ns;
-};
-
-/* How many gradients of a size a backward pass leaves; of several passes the most. */
-struct size_n {
-    int64_t bytes;
-    uint32_t n, backward;
-    uint16_t device;
-    uint32_t state_n; /* of them, such whose state has not been found */
 };
 
 /* Of one process. */
@@ -42,7 +35,7 @@ struct finder {
     /* Top ops that compute: the start of the first, the end of the last; INT64_MAX, MIN: none. And
      * the end of the last op there is. */
     int64_t computes_ns, computed_ns, last_ns;
-    MT_VEC(struct size_n) sizes; /* one of each gradient, then of each size */
+    struct mt_left_sizes sizes;
 };
 
 /* A block: where and how long it lived. */
@@ -162,12 +155,6 @@ static bool is_temporary(const struct finder *f, const struct life *l)
     return f->r->whole_us ? l->died_ns < end_ns : l->died_ns <= end_ns;
 }
 
-static void add_gradient(struct finder *f, const struct life *l)
-{
-    *mt_vec_push(&f->sizes) =
-        (struct size_n){l->alloc->bytes, 1, backward_at(f, l->born_ns), l->alloc->device, 0};
-}
-
 static enum mt_category_rule rule_in_backward(const struct finder *f, const struct life *l)
 {
     uint32_t at = backward_at(f, l->born_ns);
@@ -196,60 +183,6 @@ static enum mt_category_rule rule_alone(const struct finder *f, const struct lif
 }
 
 /* ---- parameters ---- */
-
-static int size_cmp(const void *a, const void *b)
-{
-    const struct size_n *x = a, *y = b;
-    if (x->device != y->device)
-        return x->device < y->device ? -1 : 1;
-    if (x->bytes != y->bytes)
-        return x->bytes < y->bytes ? -1 : 1;
-    return x->backward < y->backward ? -1 : x->backward > y->backward;
-}
-
-/* Of each size what the pass leaves that leaves most of it. */
-static void count_sizes(struct finder *f)
-{
-    size_t kept = 0;
-    struct size_n *v = f->sizes.v;
-    if (f->sizes.n)
-        qsort(v, f->sizes.n, sizeof *v, size_cmp);
-    for (size_t i = 0, end; i < f->sizes.n; i = end) {
-        struct size_n one = v[i];
-        for (end = i; end < f->sizes.n && size_cmp(&v[end], &v[i]) == 0; end++)
-            one.n = (uint32_t)(end - i) + 1;
-        if (kept && v[kept - 1].bytes == one.bytes && v[kept - 1].device == one.device)
-            v[kept - 1].n = one.n > v[kept - 1].n ? one.n : v[kept - 1].n;
-        else
-            v[kept++] = one;
-    }
-    f->sizes.n = kept;
-    for (size_t i = 0; i < kept; i++)
-        v[i].state_n = v[i].n;
-}
-
-/* Takes one of the gradients of that size, if there is one left: its parameter, or its state. */
-static bool take_size(struct finder *f, const struct mt_record *rec, bool state)
-{
-    size_t low = 0, high = f->sizes.n;
-    const struct size_n key = {.bytes = rec->bytes, .device = rec->device};
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        const struct size_n *m = &f->sizes.v[mid];
-        if (m->device < key.device || (m->device == key.device && m->bytes < key.bytes))
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    struct size_n *found = low < f->sizes.n ? &f->sizes.v[low] : NULL;
-    if (!found || found->bytes != key.bytes || found->device != key.device)
-        return false;
-    uint32_t *left = state ? &found->state_n : &found->n;
-    if (!*left)
-        return false;
-    --*left;
-    return true;
-}
 
 /* Whether a block is there before the first step of an optimizer and after the last one. */
 static bool spans_steps(const struct finder *f, const struct life *l)
@@ -287,7 +220,7 @@ static void find_parameters(struct finder *f, bool built)
         const struct life l = life_of(f, rec);
         if (is_of_building(f, &l) != built || (!rec->unseen && is_of_graph(f, rec)))
             continue;
-        if (spans_steps(f, &l) && take_size(f, rec, false))
+        if (spans_steps(f, &l) && mt_left_sizes_take(&f->sizes, rec, false))
             rec->rule = MT_CATEGORY_R7;
     }
 }
@@ -313,7 +246,8 @@ static void find_early_state(struct finder *f)
             continue;
         const struct life l = life_of(f, rec);
         if (l.place && l.place->op != MT_NONE && spans_steps(f, &l) &&
-            strcmp(frame_name(r, l.place->op), "aten::full_like") == 0 && take_size(f, rec, true))
+            strcmp(frame_name(r, l.place->op), "aten::full_like") == 0 &&
+            mt_left_sizes_take(&f->sizes, rec, true))
             rec->rule = MT_CATEGORY_R2;
     }
 }
@@ -410,7 +344,7 @@ static void join_kept(struct finder *f)
 static void apply_rules(struct finder *f)
 {
     struct mt_recording *r = f->r;
-    f->sizes.n = 0;
+    f->sizes.all.n = 0;
     for (size_t i = 0; i < f->record_n; i++) {
         struct mt_record *rec = &r->records.v[f->records[i]];
         if (!is_known(r, rec))
@@ -419,9 +353,9 @@ static void apply_rules(struct finder *f)
         enum mt_category_rule rule = rule_alone(f, &l);
         rec->rule = (uint8_t)rule;
         if (rule == MT_CATEGORY_R5 || rule == MT_CATEGORY_R5B)
-            add_gradient(f, &l);
+            mt_left_sizes_add(&f->sizes, rec, backward_at(f, l.born_ns));
     }
-    count_sizes(f);
+    mt_left_sizes_count(&f->sizes);
     find_early_state(f);
     find_parameters(f, true);
     find_parameters(f, false);
@@ -459,5 +393,5 @@ void mt_build_categories(struct mt_recording *r, const struct mt_processes *p,
     free(f.places);
     mt_vec_free(&f.steps);
     mt_vec_free(&f.rounds);
-    mt_vec_free(&f.sizes);
+    mt_vec_free(&f.sizes.all);
 }

@@ -52,16 +52,24 @@ static bool matches(const char *pattern, const char *name)
     return pattern[n - 1] == '*' ? strncmp(pattern, name, n - 1) == 0 : strcmp(pattern, name) == 0;
 }
 
+static bool has(const char *const *names, const char *op)
+{
+    while (*names && !matches(*names, op))
+        names++;
+    return *names != NULL;
+}
+
+bool mt_op_makes_data(const char *op)
+{
+    return has(makers, op);
+}
+
 static bool listed(const char *const *names, const struct mt_recording *r, uint32_t frame)
 {
     if (frame == MT_NONE || r->frames.v[frame].kind != MT_FRAME_OP)
         return false;
     const char *op = name_of(r, frame);
-    if (!starts(op, "aten::"))
-        return false;
-    while (*names && !matches(*names, op + strlen("aten::")))
-        names++;
-    return *names != NULL;
+    return starts(op, "aten::") && has(names, op + strlen("aten::"));
 }
 
 static bool is_accumulate(const struct mt_recording *r, uint32_t frame)

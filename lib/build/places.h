@@ -24,6 +24,9 @@ struct mt_place {
     bool never_parameter;     /* it makes data rather than weights */
 };
 
+/* Whether an operator, named without "aten::", makes a tensor of nothing. */
+bool mt_op_makes_data(const char *op);
+
 /* One of each node; allocated. */
 struct mt_place *mt_places_find(const struct mt_recording *r);
 

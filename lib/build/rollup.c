@@ -52,18 +52,18 @@ struct category_index {
     MT_VEC(uint32_t) at;
 };
 
-/* The sums of what a record allocates or frees. node: MT_NONE, outside ops. */
+/* The sums of blocks of a category. node: MT_NONE, outside ops. */
 static struct mt_sums *category_of(struct mt_recording *r, struct category_index *index,
-                                   const struct mt_record *rec, uint32_t node, uint32_t stat)
+                                   enum mt_category category, uint16_t device, uint32_t node,
+                                   uint32_t stat)
 {
-    uint8_t category = (uint8_t)mt_rec_category(r, rec);
-    size_t place = node == MT_NONE ? rec->device : r->devices.n + stat;
+    size_t place = node == MT_NONE ? device : r->devices.n + stat;
     size_t at = place * MT_CATEGORY_N + category;
     while (index->at.n <= at)
         *mt_vec_push(&index->at) = 0;
     if (!index->at.v[at]) {
-        *mt_vec_push(&r->category_stats) =
-            (struct mt_category_stat){.node = node, .device = rec->device, .category = category};
+        *mt_vec_push(&r->category_stats) = (struct mt_category_stat){
+            .node = node, .device = device, .category = (uint8_t)category};
         index->at.v[at] = (uint32_t)r->category_stats.n;
     }
     return &r->category_stats.v[index->at.v[at] - 1].self;
@@ -86,9 +86,9 @@ static void add_record(struct mt_sums *s, const struct mt_record *rec, bool at_p
         s->freed_b -= rec->bytes;
 }
 
-static void sum_self(struct mt_recording *r, struct mt_map *index)
+static void sum_self(struct mt_recording *r, struct mt_map *index,
+                     struct category_index *categories)
 {
-    struct category_index categories = {0};
     for (size_t i = 0; i < r->records.n; i++) {
         const struct mt_record *rec = &r->records.v[i];
         struct mt_device *d = &r->devices.v[rec->device];
@@ -113,15 +113,22 @@ static void sum_self(struct mt_recording *r, struct mt_map *index)
         else
             add_record(&r->stats.v[stat].self, rec, at_peak, at_end);
         if (r->categorized && !d->no_addresses)
-            add_record(category_of(r, &categories, rec, node, stat), rec, at_peak, at_end);
+            add_record(category_of(r, categories, mt_rec_category(r, rec), rec->device, node, stat),
+                       rec, at_peak, at_end);
     }
-    mt_vec_free(&categories.at);
-    if (r->category_stats.n)
-        qsort(r->category_stats.v, r->category_stats.n, sizeof *r->category_stats.v, category_cmp);
+}
+
+static void add_older(struct mt_sums *s, const struct mt_older *o)
+{
+    s->at_peak_b += o->bytes;
+    s->at_end_b += o->bytes;
+    s->at_peak_n++;
+    s->at_end_n++;
 }
 
 /* Blocks older than the recording that outlive it are live at every moment of it. */
-static void sum_older(struct mt_recording *r, struct mt_map *index)
+static void sum_older(struct mt_recording *r, struct mt_map *index,
+                      struct category_index *categories)
 {
     for (size_t i = 0; i < r->devices.n; i++)
         r->devices.v[i].at_end_b += r->devices.v[i].kept_b;
@@ -134,11 +141,9 @@ static void sum_older(struct mt_recording *r, struct mt_map *index)
             continue;
         d->older_b += o->bytes;
         uint32_t stat = stat_of(r, index, o->node, o->device); /* may move them */
-        struct mt_sums *s = &r->stats.v[stat].self;
-        s->at_peak_b += o->bytes;
-        s->at_end_b += o->bytes;
-        s->at_peak_n++;
-        s->at_end_n++;
+        add_older(&r->stats.v[stat].self, o);
+        if (r->categorized)
+            add_older(category_of(r, categories, MT_CATEGORY_BEFORE, o->device, o->node, stat), o);
     }
 }
 
@@ -206,8 +211,12 @@ void mt_build_totals(struct mt_recording *r)
 void mt_build_rollup(struct mt_recording *r)
 {
     struct mt_map index = {0};
-    sum_self(r, &index);
-    sum_older(r, &index);
+    struct category_index categories = {0};
+    sum_self(r, &index, &categories);
+    sum_older(r, &index, &categories);
     mt_map_free(&index);
+    mt_vec_free(&categories.at);
+    if (r->category_stats.n)
+        qsort(r->category_stats.v, r->category_stats.n, sizeof *r->category_stats.v, category_cmp);
     mt_build_totals(r);
 }

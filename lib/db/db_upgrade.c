@@ -37,6 +37,8 @@ const struct mt_db_step mt_db_steps[] = {
     {10, "ALTER TABLE alloc ADD COLUMN tensor_id INTEGER"},
     /* Failed allocations have call paths; those of older runs come with importing them again. */
     {11, "ALTER TABLE sample ADD COLUMN node_id INTEGER"},
+    /* Snapshots have categories, which v_alloc names; those of older runs come as before. */
+    {12, "SELECT 1"},
     {0, NULL},
 };
 

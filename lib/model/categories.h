@@ -40,6 +40,20 @@ enum mt_category_rule {
     MT_CATEGORY_R11,
     MT_CATEGORY_R12,
     MT_CATEGORY_R10_NO_GRAPH, /* R10 where nothing is left for backward: under no_grad */
+    /* by the frames of snapshots (lib/build/by_frames.c) */
+    MT_CATEGORY_F1,
+    MT_CATEGORY_F2,
+    MT_CATEGORY_F3,
+    MT_CATEGORY_F4,
+    MT_CATEGORY_F5,
+    MT_CATEGORY_F6,
+    MT_CATEGORY_F7,
+    MT_CATEGORY_F8,
+    MT_CATEGORY_F9,
+    MT_CATEGORY_F10,
+    MT_CATEGORY_F10_GRAPH, /* freed by autograd's engine */
+    MT_CATEGORY_F11,
+    MT_CATEGORY_OLDER, /* no rule: older than the recording, though its call path is known */
     MT_CATEGORY_RULE_N
 };
 

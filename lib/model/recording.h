@@ -220,7 +220,8 @@ struct mt_node {
     uint32_t frame;
     uint32_t top, scope, module; /* frames on the path; MT_NONE = none */
     uint8_t phase;               /* enum mt_phase */
-    int32_t line; /* where the path goes on in the frame's file; 0 = unknown, or several */
+    uint8_t tells; /* of snapshots: what Python files on the path tell, enum mt_tells */
+    int32_t line;  /* where the path goes on in the frame's file; 0 = unknown, or several */
     int64_t calls_n, time_ns, self_time_ns;
 };
 enum mt_phase {
@@ -231,6 +232,13 @@ enum mt_phase {
     MT_PHASE_DATA,
     MT_PHASE_RECOMPUTED,
     MT_PHASE_N
+};
+
+/* What functions of PyTorch's own, known by their files, tell of what is allocated below them. */
+enum mt_tells {
+    MT_TELLS_BUILDS = 1,      /* makes or moves the weights of a module */
+    MT_TELLS_STATE = 2,       /* makes the state of an optimizer */
+    MT_TELLS_CHECKPOINTS = 4, /* runs a part of forward again */
 };
 
 /* What a node did on one device. X and its total over the subtree. */

@@ -46,8 +46,10 @@ static const struct lack {
      "`memtool import --replace FILE` imports the trace again; categories need PyTorch 1.11 or "
      "later."},
     {MT_KNOWS_CATEGORIES, SNAPSHOT,
-     "is an allocator snapshot, which does not say what memory is for",
-     "Profiler traces do, and memory timelines of prof.export_memory_timeline()."},
+     "is an allocator snapshot without stacks that tell what its memory is for, or was imported by "
+     "an older memtool",
+     "Record it with torch.cuda.memory._record_memory_history(); `memtool import --replace FILE` "
+     "imports one again."},
     {MT_KNOWS_CATEGORIES, ANY, "does not say what its memory is for",
      "Only PyTorch's profiler traces and memory timelines do."},
     {MT_KNOWS_STEPS, RECORDS, "has no steps", "`memtool info` says how to mark them."},

@@ -26,6 +26,12 @@ static inline bool mt_device_categorizes(const struct mt_run_device *device)
     return mt_device_knows(device, MT_KNOWS_BLOCKS | MT_KNOWS_CATEGORIES);
 }
 
+/* Whether that is told by frames, which is less sure than by operators: of snapshots. */
+static inline bool mt_device_categorizes_by_frames(const struct mt_run_device *device)
+{
+    return mt_device_categorizes(device) && mt_device_knows(device, MT_KNOWS_SEGMENTS);
+}
+
 /* MT_OK if the device of the run knows all these; device NULL: if some device of such a run may.
  * Errors: MT_EUSAGE, what is missing first of them, and what to ask instead. */
 enum mt_status mt_knows(const struct mt_run *run, const struct mt_run_device *device, unsigned need,

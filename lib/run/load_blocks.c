@@ -208,7 +208,11 @@ static enum mt_status read_older(struct mt_op_loader *l, const struct mt_run_dev
         if (node >= l->t->nodes.n)
             continue;
         int64_t bytes = mt_stmt_int(s, 0);
-        const struct of_block block = {.size_b = l->asked[MT_BY_SIZE] ? bytes : MT_UNKNOWN,
+        uint8_t category = mt_load_category(s, 2, false);
+        if (!mt_category_in(d->only, category))
+            continue;
+        const struct of_block block = {.category = l->asked[MT_BY_CATEGORY] ? category : 0,
+                                       .size_b = l->asked[MT_BY_SIZE] ? bytes : MT_UNKNOWN,
                                        .tensor = MT_NONE,
                                        .own = own_of(l, node)};
         uint32_t item = path_item(l, (uint32_t)node, -1, MT_NONE, &block); /* may move the items */

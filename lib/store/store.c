@@ -2,6 +2,7 @@
 
 #include "gen/queries.h"
 #include "lib/base/mem.h"
+#include "lib/model/categories.h"
 #include "lib/store/store_parts.h"
 #include <limits.h>
 #include <stdio.h>
@@ -367,6 +368,7 @@ static void older_row(const struct mt_writer *w, uint64_t i, int64_t *cells)
     cells[0] = w->device + o->device;
     cells[1] = o->bytes;
     cells[10] = o->node == MT_NONE ? INT64_MIN : w->node + o->node;
+    cells[12] = o->node == MT_NONE || !w->r->categorized ? INT64_MIN : MT_CATEGORY_OLDER;
 }
 
 /* Rows: what mt_rec_is_block() says of the records, in their order, then older blocks. */

@@ -1,0 +1,34 @@
+/*
+ * left_sizes.h - how many gradients of each size one backward pass leaves: there are as many
+ * parameters of it. For the rules of categories.c and by_frames.c.
+ */
+#ifndef MT_LEFT_SIZES_H
+#define MT_LEFT_SIZES_H
+
+#include "lib/model/recording.h"
+
+/* Of several passes that one counts which leaves most. */
+struct mt_left_size {
+    int64_t bytes;
+    uint32_t n, backward; /* the pass, by number */
+    uint16_t device;
+    uint32_t state_n; /* of them, such whose state has not been found */
+};
+
+struct mt_left_sizes {
+    MT_VEC(struct mt_left_size) all; /* one of each gradient, then of each size */
+};
+
+static inline void mt_left_sizes_add(struct mt_left_sizes *s, const struct mt_record *alloc,
+                                     uint32_t backward)
+{
+    *mt_vec_push(&s->all) = (struct mt_left_size){alloc->bytes, 1, backward, alloc->device, 0};
+}
+
+/* When all gradients are added. */
+void mt_left_sizes_count(struct mt_left_sizes *s);
+
+/* Takes one of the gradients of that size, if there is one left: its parameter, or its state. */
+bool mt_left_sizes_take(struct mt_left_sizes *s, const struct mt_record *alloc, bool state);
+
+#endif

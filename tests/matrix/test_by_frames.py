@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Categories of snapshots, which frames tell: as near to those of traces of the same programs as docs/categories.md says.
+
+Operators tell them of a trace, and hooks agreed with these (test_categories.py). A snapshot is made of each trace, see
+frames.py; what real ones of GPUs look like by hand is in docs/categories.md."""
+
+import glob
+import os
+
+import frames
+import mt
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# percent of bytes with the same category, at the peak and over time: each counts for the records it lives through
+AGREE = {
+    "convolutions": (99.99, 99.99),
+    "evaluation": (100, 99.9),
+    "language": (99.9, 99.9),
+    "language_again": (99.4, 99.3),
+    "language_parts": (99.9, 99.9),
+}
+ALL = ("parameter", "gradient", "optimizer state", "input", "activation", "activation (recomputed)", "autograd detail", "temporary")
+
+m = mt.Matrix()
+files = {os.path.basename(f)[: -len(".json.zst")]: f for f in sorted(glob.glob(f"{HERE}/../recordings/frames/*.json.zst"))}
+for name, path in files.items():
+    frames.write(path, f"{name}_frames.pickle")
+runs = list(m.imported([(n, f) for name, path in files.items() for n, f in ((name, path), (f"{name}_frames", f"{name}_frames.pickle"))]))
+
+
+def blocks(run):
+    return m.query(f"SELECT bytes_b, category, why, held_by, alloc_record, freed_record FROM v_alloc WHERE run = '{run}' ORDER BY id")
+
+
+seen = set()
+m.check(len(runs) == 2 * len(AGREE) and set(files) == set(AGREE), "the recordings are there", list(files))
+for name in files:
+    told, by_frames = blocks(name), blocks(f"{name}_frames")
+    if not m.check([b["bytes_b"] for b in told] == [b["bytes_b"] for b in by_frames], name, "the blocks are the same"):
+        continue
+    end, level, peak, at = max(b["alloc_record"] for b in told), 0, 0, 0
+    changes = [(b["alloc_record"], b["bytes_b"]) for b in told] + [(b["freed_record"], -b["bytes_b"]) for b in told if b["freed_record"] is not None]
+    for record, size in sorted(changes):
+        level += size
+        peak, at = max((peak, at), (level, record), key=lambda p: p[0])
+    weights = ({}, {})
+    for t, f in zip(told, by_frames):
+        died = end if t["freed_record"] is None else t["freed_record"]
+        same = t["category"] == f["category"]
+        weights[0][same] = weights[0].get(same, 0) + t["bytes_b"] * (t["alloc_record"] <= at < died)
+        weights[1][same] = weights[1].get(same, 0) + t["bytes_b"] * (died - t["alloc_record"])
+        seen.add(f["category"])
+        m.check(f["why"][0] == "F" and t["why"][0] == "R", name, "rules of their own", t, f)
+    for what, weight, least in zip(("at the peak", "over time"), weights, AGREE[name]):
+        got = 100 * weight.get(True, 0) / (sum(weight.values()) or 1)
+        m.check(got >= least, name, what, got, "% agree, not", least)
+    # every report counts the same blocks
+    run = f"{name}_frames"
+    rows = {row["category"]: row["at_peak_b"] for row in m.rows("peak", run, "--by", "category")}
+    sums = {row["category"]: row["self_at_peak_b"] for row in m.rows("table", run, "--by", "category")}
+    m.check(all(sums[c] == b for c, b in rows.items()) and sum(sums.values()) == peak, run, "table and peak", rows, sums)
+    for category, size in rows.items():
+        words = category.strip("[]")
+        narrowed = m.json("peak", run, "--category", words)
+        m.check(narrowed["totals"]["peak_b"] >= size, run, "--category", words, narrowed["totals"])
+    totals = m.json("peak", run)["totals"]
+    m.check(totals["categories_by"] == "frames" and m.json("peak", name)["totals"]["categories_by"] == "operators", run, "says what tells it", totals)
+    people = m.run("peak", run)[1].split("\n")[1]
+    m.check(people.endswith("(by frames)"), run, "the line below the title says it, too", people)
+m.check(seen >= set(ALL), "all categories are seen", seen)
+m.finish(6900)
