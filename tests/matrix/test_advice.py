@@ -61,6 +61,26 @@ PAIRS = (
     ("del_before_backward", "gpt_adamw", 24396764, 0.1, "exact"),
     ("bfloat16", "conv_only", 5168248, 0.1, "about"),
     ("bfloat16", "cnn_pool", 3331810, 0.3, "about"),
+    # record_models.py
+    ("accumulate", "vae", 4453356, 0.1, "about"),
+    ("bfloat16", "vae", 2380300, 0.1, "about"),
+    ("no_grad", "vae_eval", 1971408, 0.9, "about"),
+    ("accumulate", "moe", 8743024, 1.7, "about"),
+    ("bfloat16", "moe", 10492388, 0.7, "about"),
+    ("checkpoint", "moe", 8649456, 0.3, "about"),
+    ("no_grad", "moe_eval", 2730592, 0.7, "about"),
+    ("accumulate", "lora", 7411944, 1.5, "about"),
+    ("bfloat16", "lora", 12954344, 0.1, "about"),
+    ("checkpoint", "lora", 9636848, 0.2, "about"),
+    ("no_grad", "lora_eval", 5999616, 12, "about"),  # q, k and v are named to the end of each block
+    ("bfloat16", "dlrm", 4367764, 0.1, "about"),
+    ("foreach_false", "dlrm", 7756380, 0.1, "exact"),
+    ("fused", "dlrm", 7451104, 0.1, "exact"),
+    ("no_grad", "dlrm_eval", 2673108, 104, "up_to"),  # what is joined is named until then
+    ("accumulate", "mamba", 840724, 3.5, "about"),
+    ("bfloat16", "mamba", 1256496, 2.2, "about"),
+    ("checkpoint", "mamba", 1070996, 1.5, "about"),
+    ("no_grad", "mamba_eval", 320704, 4, "up_to"),
 )
 # several together, recording, the peak of the program with all of them, how far the saving may be off in percent
 TOGETHER = (
