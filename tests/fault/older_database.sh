@@ -132,6 +132,20 @@ cmp -s old.out new.out || fail "version 11 differs from a new import"
 "$MEMTOOL" import "$SAMPLES/snapshots/oom.pickle" --db old.db >out 2>err || fail "import into version 11: $(cat err)"
 "$MEMTOOL" oom oom --db old.db 2>err | grep -q 'asked for by' || fail "who asked, in a database of version 11"
 
+# Version 12 had no categories of snapshots; its view of blocks is renewed, and a trace's are as they were.
+fresh 12
+cp "$SAMPLES/snapshots/basic.pickle" snap.pickle
+"$MEMTOOL" peak basic --db old.db --by category --format csv >old.out 2>err || fail "peak of version 12: $(cat err)"
+"$MEMTOOL" peak basic.json.gz --by category --format csv >new.out 2>err
+cmp -s old.out new.out || fail "version 12 differs from a new import"
+"$MEMTOOL" peak snap --db old.db --by category >out 2>err
+grep -q 'import --replace' err || fail "how a snapshot of version 12 gets categories: $(cat err)"
+"$MEMTOOL" import --replace snap.pickle --db old.db >out 2>err || fail "version 12, imported again: $(cat err)"
+"$MEMTOOL" peak snap --db old.db --by category --format csv >old.out 2>err || fail "categories of a snapshot, imported again: $(cat err)"
+"$MEMTOOL" peak snap.pickle --by category --format csv >new.out 2>err
+cmp -s old.out new.out || fail "categories of a snapshot, imported again, differ"
+"$MEMTOOL" query --db old.db "SELECT DISTINCT why FROM v_alloc WHERE run = 'snap'" 2>err | grep -q F9 || fail "the rules of a snapshot"
+
 # A write-ahead log of a program that was killed would be played into the new database.
 wal() { # STATEMENT: what the log holds
     python3 -c 'import os, sqlite3, sys
