@@ -97,9 +97,9 @@ static void describe(struct mt_report *r, const struct mt_view *v, const struct 
     r->title = mt_asprintf("%s · %s · peak %s at %s", v->run.name, v->device.name,
                            mt_human_bytes(f->peak_b, peak), mt_human_ns(v->device.peak_ns, at));
     r->empty = "no change that was tried would lower the peak";
-    mt_report_footer(r,
-                     "Each saving is for that change alone, of bytes that were recorded; they do "
-                     "not add up.");
+    mt_report_footer(
+        r, "Each saving is for that change alone, and savings do not add up; only recorded "
+           "bytes are counted.");
 }
 
 /* No batch has more parts than numbers. */
@@ -299,11 +299,11 @@ static const struct mt_glossary_entry bounds[] = {
 };
 
 static const struct mt_glossary_entry names[] = {
-    {"no_grad", "compute without a graph where no backward pass follows"},
+    {"no_grad", "turn autograd off where no backward pass follows"},
     {"stop_keeping", "keep nothing that grows from step to step: lists of results, caches, hooks"},
     {"detach", "keep values, not graphs, from one iteration to the next"},
     {"clone", "keep of results only what is needed, as copies: a view of a part holds the whole"},
-    {"checkpoint", "compute the activations of repeated layers again in backward"},
+    {"checkpoint", "recompute the activations of repeated layers in backward"},
     {"accumulate", "add up gradients over smaller batches before the optimizer steps"},
     {"zero_grad_early", "free gradients as soon as the optimizer has stepped"},
     {"set_to_none", "free gradients instead of filling them with zeros"},

@@ -77,7 +77,9 @@ static bool has_batch_norm(const struct mt_advice_facts *f)
 static void describe_parts(struct mt_advice_plan *p)
 {
     long long n = (long long)p->choice->accumulate;
-    mt_buf_addf(&p->because, "%lld batches in place of one, gradients kept between them", n);
+    mt_buf_addf(&p->because,
+                "%lld micro-batches in place of one batch, with the gradients kept between them",
+                n);
     mt_buf_addf(&p->how,
                 "for part in batch.chunk(%lld): (loss(part) / %lld).backward(); then one "
                 "optimizer.step()",

@@ -248,9 +248,9 @@ static void describe(struct checkpoint *c, size_t start, size_t period, size_t n
     c->piece_n = n;
     name_pieces(c, start, period, n);
     mt_buf_clear(&c->p->because);
-    mt_buf_addf(&c->p->because, "%zu repeated pieces from %s to %s, of %zu ops each", n,
+    mt_buf_addf(&c->p->because, "%zu pieces of %zu ops each, from %s to %s", n, period,
                 mt_advice_name(c->f, c->ops.v[start]),
-                mt_advice_name(c->f, c->ops.v[start + period - 1]), period);
+                mt_advice_name(c->f, c->ops.v[start + period - 1]));
 }
 
 /* The ops from..to of the pass: the longest stretch of layers, then what is before and behind it.

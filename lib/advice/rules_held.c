@@ -335,7 +335,7 @@ static void describe_growth(struct mt_advice_plan *p, const struct iterations *i
                     mt_human_bytes(e->earlier_b, bytes), mt_human_plural(e->earlier_n, "block", n),
                     e->earlier_n == 1 ? "is" : "are", step);
     if (!g->sure)
-        mt_buf_adds(&p->because, "; it may end: `memtool leaks` cannot tell");
+        mt_buf_adds(&p->because, "; whether it goes on growing, `memtool leaks` cannot tell");
 }
 
 bool mt_advise_detach(struct mt_advice_plan *p)
@@ -349,8 +349,8 @@ bool mt_advise_detach(struct mt_advice_plan *p)
     p->bound = MT_BOUND_UP_TO; /* what variables still name when the next iteration begins */
     if (e.n) {
         mt_buf_addf(&p->because,
-                    "what one iteration makes for backward is alive two iterations later (%lld "
-                    "iterations in all): ",
+                    "what an iteration saves for backward is still alive two iterations later (of "
+                    "%lld): ",
                     (long long)it.start_ns.n);
         describe_growth(p, &it, &e);
     }

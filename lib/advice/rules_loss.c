@@ -197,7 +197,6 @@ bool mt_advise_del_before_backward(struct mt_advice_plan *p)
     }
     free(largest);
     if (any)
-        mt_buf_adds(&p->because,
-                    "a variable holds them until after backward, which does not need them");
+        mt_buf_adds(&p->because, "a variable holds them until backward is over");
     return any;
 }

@@ -200,7 +200,8 @@ bool mt_advise_no_grad(struct mt_advice_plan *plan)
             plan->bound = MT_BOUND_UP_TO;
     }
     if (op_n)
-        mt_buf_addf(&plan->because, "results of %s are kept for a backward pass that never comes",
+        mt_buf_addf(&plan->because,
+                    "autograd keeps the results of %s for a backward pass that never runs",
                     mt_human_plural(op_n, "op", n));
     free(p.first);
     free(p.of_op);

@@ -208,7 +208,7 @@ static bool without_foreach(struct mt_advice_plan *p, bool fused)
     free(steps);
     if (n >= 2)
         mt_buf_addf(&p->because,
-                    "the optimizer works on all tensors at once: %lld temporary blocks",
+                    "its foreach step works on all tensors at once, in %lld temporary blocks",
                     (long long)n);
     return n >= 2;
 }
