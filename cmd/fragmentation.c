@@ -207,6 +207,18 @@ static enum mt_status read_fit(struct mt_err *err)
     return MT_EUSAGE;
 }
 
+/* An allocation that failed on another device than the one shown. */
+static enum mt_status note_failed(const struct mt_view *v, struct mt_report *r, struct mt_err *err)
+{
+    struct mt_run_device failed;
+    bool found;
+    MT_TRY(mt_oom_device(v->db, &v->run, NULL, &failed, &found, err));
+    if (found)
+        mt_report_note(r, "An allocation failed on %s: --device %s explains it.", failed.name,
+                       failed.name);
+    return MT_OK;
+}
+
 static enum mt_status fill(const struct mt_view *v, struct mt_report *r, struct mt_err *err)
 {
     struct mt_ooms ooms = {0};
@@ -214,6 +226,8 @@ static enum mt_status fill(const struct mt_view *v, struct mt_report *r, struct 
     enum mt_status st = mt_ooms_load(v->db, &v->run, &v->device, &ooms, err);
     if (st == MT_OK)
         st = fit_text ? show_fit(v, r, &ooms, err) : show_state(v, r, &ooms, err);
+    if (st == MT_OK && !ooms.all.n && v->other_n)
+        st = note_failed(v, r, err);
     mt_ooms_free(&ooms);
     return st;
 }

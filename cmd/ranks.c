@@ -64,25 +64,41 @@ out:
     return st;
 }
 
+/* How often it ran out of memory, on whichever of the devices compared. */
+static enum mt_status add_ooms(const struct mt_ranks *ranks, const struct mt_rank *rank,
+                               struct mt_report *r, struct mt_row *row, struct mt_db *db,
+                               const struct mt_run *run, struct mt_err *err)
+{
+    enum mt_status st = MT_OK;
+    size_t n = 0;
+    for (size_t i = 0; i < rank->device_n && st == MT_OK; i++) {
+        const struct mt_run_device *d = &rank->devices[i];
+        struct mt_ooms ooms = {0};
+        if (!mt_device_is(d->name, ranks->device, true) &&
+            !mt_device_is(d->name, ranks->device, false))
+            continue;
+        st = mt_ooms_load(db, run, d, &ooms, err);
+        n += ooms.all.n;
+        mt_ooms_free(&ooms);
+    }
+    if (st == MT_OK)
+        mt_report_put(r, row, "oom_n", mt_cell_int((int64_t)n));
+    return st;
+}
+
 /* What the allocator held, and how often it ran out of memory: of devices with segments. */
-static enum mt_status add_reserved(struct mt_report *r, struct mt_row *row, struct mt_db *db,
-                                   const struct mt_run *run, const struct mt_run_device *d,
-                                   struct mt_err *err)
+static enum mt_status add_reserved(const struct mt_ranks *ranks, const struct mt_rank *rank,
+                                   struct mt_report *r, struct mt_row *row, struct mt_db *db,
+                                   const struct mt_run *run, struct mt_err *err)
 {
     static const struct mt_window whole = {INT64_MIN, INT64_MAX};
     struct mt_memstat_row stats[MT_STAT_N];
-    struct mt_ooms ooms = {0};
-    enum mt_status st = MT_OK;
-    if (!mt_device_knows(d, MT_KNOWS_SEGMENTS))
+    if (!mt_device_knows(rank->device, MT_KNOWS_SEGMENTS))
         return MT_OK;
-    MT_TRY_OUT(mt_memstats(db, run, d, &whole, stats, err));
+    MT_TRY(mt_memstats(db, run, rank->device, &whole, stats, err));
     if (stats[MT_STAT_RESERVED].known)
         mt_report_put(r, row, "reserved_peak_b", known_cell(stats[MT_STAT_RESERVED].peak_b));
-    MT_TRY_OUT(mt_ooms_load(db, run, d, &ooms, err));
-    mt_report_put(r, row, "oom_n", mt_cell_int((int64_t)ooms.all.n));
-out:
-    mt_ooms_free(&ooms);
-    return st;
+    return add_ooms(ranks, rank, r, row, db, run, err);
 }
 
 /* What is read of the run itself. */
@@ -97,7 +113,7 @@ static enum mt_status add_details(const struct mt_ranks *ranks, const struct mt_
     if (st == MT_OK)
         st = add_peak(r, row, db, &run, rank->device, err);
     if (st == MT_OK)
-        st = add_reserved(r, row, db, &run, rank->device, err);
+        st = add_reserved(ranks, rank, r, row, db, &run, err);
     mt_ranks_close(ranks, db);
     return st;
 }
