@@ -184,10 +184,10 @@ static enum mt_status fill_buckets(struct mt_timeline *t, size_t n, struct mt_er
     t->peak_ns = mt_levels_time(&t->levels, peak->max_at, t->shown.from_ns);
     if (t->peak_ns < t->shown.from_ns)
         t->peak_ns = t->shown.from_ns; /* reached before, and held at the start of the window */
-    if (!mt_device_has_events(&t->view->device) && t->peak_b == t->view->device.peak_b &&
+    const struct mt_run_device *d = &t->view->device;
+    if (!mt_device_has_events(d) && t->peak_b == d->peak_b && d->peak_ns != MT_UNKNOWN &&
         !t->window)
-        t->peak_ns =
-            t->view->device.peak_ns; /* of equal moments the one whose call paths are known */
+        t->peak_ns = d->peak_ns; /* of equal moments the one whose call paths are known */
     t->report->title = mt_timeline_title(t);
     mt_report_total(t->report, "peak_b",
                     t->view->device.one_moment ? (struct mt_cell){0} : mt_cell_int(t->peak_b));
