@@ -77,7 +77,7 @@ static char *why_not(const struct mt_view *view, const char *device)
     if (!view->has_device)
         return mt_asprintf("run '%s' has no memory records.", run);
     if (*lack)
-        return mt_asprintf("run '%s' %s", run, lack);
+        return mt_asprintf("run '%s' %s.", run, lack);
     if (strcmp(view->device.name, device) != 0)
         return mt_asprintf("run '%s' is about %s, not %s.", run, view->device.name, device);
     return NULL;

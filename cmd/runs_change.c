@@ -5,6 +5,7 @@
 #include "cmd/view.h"
 #include "lib/base/human.h"
 #include "lib/store/store.h"
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,20 @@ out:
     return st;
 }
 
+/* A line of what was done; names in it make no line of their own. */
+__attribute__((format(printf, 2, 3))) static void add_line(struct mt_buf *done, const char *fmt,
+                                                           ...)
+{
+    va_list ap;
+    char *line = NULL;
+    va_start(ap, fmt);
+    if (vasprintf(&line, fmt, ap) >= 0)
+        mt_escape_terminal(done, line);
+    va_end(ap);
+    mt_buf_addc(done, '\n');
+    free(line);
+}
+
 /* What cannot be meant together. */
 static enum mt_status check(const struct mt_run_changes *c, const struct mt_chosen *chosen,
                             struct mt_err *err)
@@ -81,13 +96,11 @@ static enum mt_status set_group(struct mt_db *db, const struct mt_run_changes *c
                                 const struct mt_run *run, struct mt_buf *done, struct mt_err *err)
 {
     struct mt_buf left = {0};
+    const char *quote = *c->group ? "'" : "";
     enum mt_status st = mt_store_set_group(db, run->id, c->group, &left, err);
-    mt_buf_addf(done, "'%s' (id %lld) is now in ", c->rename ? c->rename : run->name,
-                (long long)run->id);
-    mt_buf_addf(done, *c->group ? "group '%s'" : "no group", c->group);
-    if (left.n)
-        mt_buf_addf(done, ", and no longer in %s", left.s);
-    mt_buf_addc(done, '\n');
+    add_line(done, "'%s' (id %lld) is now in %s%s%s%s%s%s", c->rename ? c->rename : run->name,
+             (long long)run->id, *c->group ? "group " : "no group", quote, c->group, quote,
+             left.n ? ", and no longer in " : "", left.n ? left.s : "");
     mt_buf_free(&left);
     return st;
 }
@@ -98,14 +111,12 @@ static enum mt_status change(struct mt_db *db, const struct mt_run_changes *c,
     char ops[MT_HUMAN_MAX], blocks[MT_HUMAN_MAX];
     if (c->remove) {
         MT_TRY(mt_store_delete(db, run->id, err));
-        mt_buf_addf(done, "deleted '%s' (id %lld): %s ops, %s blocks\n", run->name,
-                    (long long)run->id, mt_human_count(run->op_n, ops),
-                    mt_human_count(run->alloc_n, blocks));
+        add_line(done, "deleted '%s' (id %lld): %s ops, %s blocks", run->name, (long long)run->id,
+                 mt_human_count(run->op_n, ops), mt_human_count(run->alloc_n, blocks));
     }
     if (c->rename) {
         MT_TRY(mt_store_rename(db, run->id, c->rename, err));
-        mt_buf_addf(done, "renamed '%s' (id %lld) to '%s'\n", run->name, (long long)run->id,
-                    c->rename);
+        add_line(done, "renamed '%s' (id %lld) to '%s'", run->name, (long long)run->id, c->rename);
     }
     return c->group ? set_group(db, c, run, done, err) : MT_OK;
 }
@@ -130,10 +141,10 @@ static enum mt_status tell_space(struct mt_db *db, const struct mt_run_changes *
     MT_TRY(mt_db_space(db, &before_b, &free_b, err));
     if (!c->shrink) {
         if (c->remove)
-            mt_buf_addf(done,
-                        "the database keeps its size, %s; %s of it are free for later imports, "
-                        "--shrink returns them to the disk\n",
-                        mt_human_bytes(before_b, size), mt_human_bytes(free_b, rest));
+            add_line(done,
+                     "the database keeps its size, %s; %s of it are free for later imports, "
+                     "--shrink returns them to the disk",
+                     mt_human_bytes(before_b, size), mt_human_bytes(free_b, rest));
         return MT_OK;
     }
     if (mt_db_shrink(db, err) != MT_OK) {
@@ -147,22 +158,9 @@ static enum mt_status tell_space(struct mt_db *db, const struct mt_run_changes *
         return err->code;
     }
     MT_TRY(mt_db_space(db, &size_b, &free_b, err));
-    mt_buf_addf(done, "the database shrank from %s to %s\n", mt_human_bytes(before_b, size),
-                mt_human_bytes(size_b, rest));
+    add_line(done, "the database shrank from %s to %s", mt_human_bytes(before_b, size),
+             mt_human_bytes(size_b, rest));
     return MT_OK;
-}
-
-/* Escaped line by line, as names come from the user. */
-static void say(struct mt_buf *lines)
-{
-    struct mt_buf safe = {0};
-    for (char *line = lines->s, *end; line && (end = strchr(line, '\n')); line = end + 1) {
-        *end = '\0';
-        mt_buf_clear(&safe);
-        mt_escape_terminal(&safe, line);
-        puts(safe.s);
-    }
-    mt_buf_free(&safe);
 }
 
 /* For writing a database that is there: none is made. */
@@ -191,7 +189,8 @@ enum mt_status mt_change_runs(const char *const *refs, size_t ref_n, const char 
     MT_TRY_OUT(check(changes, &chosen, err));
     MT_TRY_OUT(change_all(db, changes, &chosen, &done, err));
     st = tell_space(db, changes, &done, err);
-    say(&done); /* what was committed is said even where shrinking failed */
+    fputs(done.n ? done.s : "",
+          stdout); /* what was committed is said even where shrinking failed */
 out:
     mt_db_close(db);
     mt_vec_free(&chosen);
