@@ -1,6 +1,7 @@
 #include "lib/page/page.h"
 
 #include "lib/base/human.h"
+#include "lib/base/wrap.h"
 #include "lib/model/kind_words.h"
 #include "lib/run/knows.h"
 #include "lib/usage/samples.h"
@@ -152,13 +153,13 @@ static void add_curve(const int64_t *times, const struct mt_buckets *moments, st
     int64_t last = 0;
     mt_buf_adds(out, "\"t\":[");
     for (size_t k = 0; k < moments->all.n; k++) {
-        mt_buf_addf(out, "%s%lld", k ? "," : "", (long long)(times[k] - last));
+        mt_buf_addf(out, "%s%lld", k ? "," : "", (long long)mt_wrap_sub(times[k], last));
         last = times[k];
     }
     last = 0;
     mt_buf_adds(out, "],\"b\":[");
     for (size_t k = 0; k < moments->all.n; k++) {
-        mt_buf_addf(out, "%s%lld", k ? "," : "", (long long)(moments->all.v[k].max_b - last));
+        mt_buf_addf(out, "%s%lld", k ? "," : "", (long long)mt_wrap_sub(moments->all.v[k].max_b, last));
         last = moments->all.v[k].max_b;
     }
     mt_buf_adds(out, "]");
