@@ -280,18 +280,30 @@ static enum mt_status import_read(struct target *t, const char *path, const char
     return err->code == MT_OK ? store(t, path, &built, &file->rec, file->hash, err) : err->code;
 }
 
+/* A file whose share of the memory is too small is read again: not so a pipe. */
+static bool can_be_read_again(const paths *inputs)
+{
+    struct stat info;
+    for (size_t i = 0; i < inputs->n; i++)
+        if (strcmp(inputs->v[i], "-") == 0 ||
+            (stat(inputs->v[i], &info) == 0 && !S_ISREG(info.st_mode)))
+            return false;
+    return true;
+}
+
 /* As many as there are cores, unless asked otherwise, but none without a file. */
-static int job_n(size_t file_n)
+static int job_n(const paths *inputs)
 {
     int64_t n = jobs < 0 ? mt_machine_cores() : jobs;
-    return n > (int64_t)file_n ? (int)file_n : (int)n;
+    n = n > (int64_t)inputs->n ? (int64_t)inputs->n : n;
+    return n > 1 && can_be_read_again(inputs) ? (int)n : 1;
 }
 
 /* Each file is a transaction of its own: what fails does not undo the others. */
 static enum mt_status import_each(struct target *t, const paths *inputs, char *const *keys,
                                   struct mt_err *err)
 {
-    const int n = job_n(inputs->n);
+    const int n = job_n(inputs);
     struct mt_ahead *ahead = n > 1 ? mt_ahead_start(inputs->v, keys, inputs->n, &how, n) : NULL;
     size_t failed = 0;
     for (size_t i = 0; i < inputs->n; i++) {
