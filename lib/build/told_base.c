@@ -96,8 +96,9 @@ enum mt_status mt_base_apply(struct mt_recording *r, const struct mt_bases *base
                              struct mt_err *err)
 {
     if (bases->n && r->without_ops) {
-        MT_FAIL(err, MT_EUSAGE,
-                "--base applies to traces: a snapshot lists what was allocated before it");
+        MT_FAIL(err, MT_EUSAGE, "--base applies to traces: %s",
+                r->kind == MT_RUN_SNAPSHOT ? "a snapshot lists what was allocated before it"
+                                           : "this is none");
         mt_err_hint(err, "Nothing was imported. Leave --base out.");
         return MT_EUSAGE;
     }
