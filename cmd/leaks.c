@@ -4,6 +4,7 @@
 #include "cmd/categories_file.h"
 #include "cmd/common.h"
 #include "cmd/leaks.h"
+#include "cmd/output.h"
 #include "cmd/rows.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
@@ -320,8 +321,10 @@ out:
  * says and what is usual. */
 static enum mt_status suppress(struct mt_view *v, struct mt_suppressions *s, struct mt_err *err)
 {
-    for (size_t i = 0; i < suppression_files.n; i++)
+    for (size_t i = 0; i < suppression_files.n; i++) {
+        mt_output_spare(suppression_files.v[i]);
         MT_TRY(mt_suppressions_read(s, suppression_files.v[i], err));
+    }
     if (no_suppressions)
         return MT_OK;
     MT_TRY(mt_suppressions_add_embedded(s, v->db, &v->run, err));

@@ -31,6 +31,12 @@ void mt_output_spare(const char *path)
         *mt_vec_push(&spared) = (struct spared){info.st_dev, info.st_ino};
 }
 
+void mt_output_spare_source(const struct mt_run *run)
+{
+    if (strcmp(run->source, "-") != 0) /* that of import was another one */
+        mt_output_spare(run->source);
+}
+
 static bool is_spared(const char *path)
 {
     struct stat info;

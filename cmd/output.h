@@ -6,6 +6,7 @@
 #define MT_OUTPUT_H
 
 #include "lib/base/err.h"
+#include "lib/run/runs.h"
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -15,6 +16,8 @@ bool mt_output_is_stdout(void);
 /* A file that this command reads ("-": standard input): results are not written over it, nor beside
  * it where SQLite would take them for its own. One that is not there is none. */
 void mt_output_spare(const char *path);
+/* The same for the recording that a run was imported from, where it still is. */
+void mt_output_spare_source(const struct mt_run *run);
 
 /*
  * Opens the output. A regular file, or a new one, is written beside and takes its place, and its

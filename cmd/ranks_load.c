@@ -1,5 +1,6 @@
 /* The runs of a job: which they are, which device of each is compared, and how they lie apart. */
 #include "cmd/common.h"
+#include "cmd/output.h"
 #include "cmd/ranks.h"
 #include "cmd/view.h"
 #include "lib/base/human.h"
@@ -60,6 +61,7 @@ static enum mt_status load_rank(struct mt_ranks *r, const char *ref, int64_t id,
     snprintf(rank->name, sizeof rank->name, "%s", run.name);
     snprintf(rank->source, sizeof rank->source, "%s", run.source);
     snprintf(rank->format, sizeof rank->format, "%s", run.format);
+    mt_output_spare_source(&run);
     snprintf(rank->time_unit, sizeof rank->time_unit, "%s", run.time_unit);
     MT_TRY_OUT(mt_job_place(db, &run, &rank->place, err));
     MT_TRY_OUT(mt_run_devices(db, &run, &rank->devices, &rank->device_n, err));

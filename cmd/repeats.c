@@ -69,8 +69,10 @@ static enum mt_status load_group(const struct mt_repeats_asked *asked, struct mt
         st = mt_runs_of_group(db, asked->group, INT64_MAX, &ids, err);
     for (size_t i = ids.n; i-- > 0 && st == MT_OK;) { /* the oldest first */
         st = mt_run_get(db, ids.v[i], &run, err);
-        if (st == MT_OK)
+        if (st == MT_OK) {
+            mt_output_spare_source(&run);
             st = add_run(NULL, db, &run, asked, out, err);
+        }
     }
     mt_vec_free(&ids);
     mt_db_close(db);

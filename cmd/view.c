@@ -129,8 +129,10 @@ enum mt_status mt_open_run(const char *ref, struct mt_db **db, struct mt_run *ru
     enum mt_status st = mt_open_for_reading(db, &unknown);
     if (st == MT_OK)
         st = mt_run_find(*db, ref, run, &unknown);
-    if (st == MT_OK)
+    if (st == MT_OK) {
+        mt_output_spare_source(run);
         return MT_OK;
+    }
     if (!file)
         return unknown_ref(ref, &unknown, err);
     mt_db_close(*db);

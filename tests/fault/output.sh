@@ -7,7 +7,10 @@ set -u
 memtool() { "$MEMTOOL" "$@" >out 2>err; }
 export MEMTOOL_CACHE="$PWD/cache"
 cp "$SAMPLES/nested/trace.json.gz" in.json.gz
-memtool import in.json.gz --db t.db --name x || complain import
+memtool import in.json.gz --db t.db --name x --group g || complain import
+cp "$SAMPLES/heap/heaptrack.zst" heap.zst
+memtool import heap.zst --db t.db --name heap || complain import
+echo leak:main >own.supp
 memtool export --baseline x --db t.db -o base.json || complain export
 echo "SELECT name FROM run" >names.sql
 echo '{"schema":"memtool.rules","version":1,"rules":[{"max-peak":"1GiB"}]}' >rules.json
@@ -60,6 +63,11 @@ export --baseline x ./in.json.gz --db t.db -o in.json.gz
 check x --db t.db --baseline base.json --max-peak 1GiB -o base.json
 check x --db t.db --rules rules.json -o rules.json
 check x --db t.db --baseline base.json --max-peak 1GiB -o t.db --format junit
+table x --db t.db -o in.json.gz
+export x --db t.db --format pprof -o in.json.gz
+ranks g --db t.db -o in.json.gz --format json
+check --group g --db t.db --max-peak 1GiB -o in.json.gz --format junit
+leaks heap --db t.db --suppressions own.supp -o own.supp
 LIST
 # shellcheck disable=SC2094 # that is the test
 "$MEMTOOL" query - --db t.db -o names.sql <names.sql >out 2>err && complain "standard input is written over"
