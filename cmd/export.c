@@ -11,7 +11,8 @@
 
 static bool baseline;
 static const char *group, *format;
-static int64_t warmup = 1;
+enum { WARMUP = 1 };
+static int64_t warmup = WARMUP;
 static struct mt_export_asked asked = {.min_b = -1};
 
 /* A baseline without devices would let everything pass, or nothing. */
@@ -107,7 +108,8 @@ static enum mt_status check_options(struct mt_err *err)
                    {MT_EXPORT_WINDOW, asked.step != NULL, "step"},
                    {MT_EXPORT_VIEW, asked.view != NULL, "view"},
                    {MT_EXPORT_ROLLUP, asked.rollup != NULL, "rollup"},
-                   {MT_EXPORT_ROLLUP, asked.blocks, "blocks"}};
+                   {MT_EXPORT_ROLLUP, asked.blocks, "blocks"},
+                   {0, warmup != WARMUP, "warmup"}};
     for (size_t i = 0; i < MT_ARRAY_LEN(options); i++) {
         if (!options[i].given || asked.format->takes & options[i].bit)
             continue;

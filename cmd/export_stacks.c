@@ -41,13 +41,20 @@ static enum mt_status parse_measure(struct mt_err *err)
         mt_err_hint(err, "Nothing was written. Leave out --measure.");
         return MT_EUSAGE;
     }
-    for (size_t i = 0; i < MT_ARRAY_LEN(measures); i++)
-        if (strcmp(asked.measure, measures[i].name) == 0) {
-            measure = measures[i].measure;
-            return MT_OK;
-        }
-    MT_FAIL(err, MT_EUSAGE, "unknown --measure '%s'", asked.measure);
-    return refuse_measure(err);
+    size_t i = 0;
+    while (i < MT_ARRAY_LEN(measures) && strcmp(asked.measure, measures[i].name) != 0)
+        i++;
+    if (i == MT_ARRAY_LEN(measures)) {
+        MT_FAIL(err, MT_EUSAGE, "unknown --measure '%s'", asked.measure);
+        return refuse_measure(err);
+    }
+    measure = measures[i].measure;
+    if (asked.at && measure != MT_MEASURE_ALIVE_B && measure != MT_MEASURE_ALIVE_N) {
+        MT_FAIL(err, MT_EUSAGE, "--at beside --measure %s", asked.measure);
+        mt_err_hint(err, "--at names the moment of what is alive; leave one of them out.");
+        return MT_EUSAGE;
+    }
+    return MT_OK;
 }
 
 /* What the format needs, and a run may not know. */
