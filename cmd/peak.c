@@ -256,6 +256,8 @@ static enum mt_status process_report(struct mt_peak *p, const struct mt_peak_fou
         describe_change(p, f);
     else
         describe(p, f, &(struct mt_live_set){0});
+    MT_TRY(mt_rows_apply(&rows, r, r->columns.v[0].name, err));
+    mt_rows_footer(&rows, r, NULL, "");
     return MT_OK;
 }
 

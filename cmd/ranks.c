@@ -374,6 +374,13 @@ static enum mt_status check_options(struct mt_err *err)
         mt_err_hint(err, "Ask for one of them.");
         return MT_EUSAGE;
     }
+    MT_TRY(mt_rows_check_svg(&rows, sort_key ? "--sort" : NULL, "every rank", err));
+    if (sort_key && (by || per)) {
+        MT_FAIL(err, MT_EUSAGE, "--sort orders ranks, and %s has rows of its own",
+                by ? "--by cluster" : "--per step");
+        mt_err_hint(err, "Leave one of them out.");
+        return MT_EUSAGE;
+    }
     for (size_t i = 0; sort_key && i < MT_ARRAY_LEN(keys); i++)
         if (strcmp(sort_key, keys[i]) == 0)
             return MT_OK;

@@ -109,6 +109,22 @@ int64_t mt_rows_limit(const struct mt_rows *rows)
     return mt_people_read() ? rows->people : 0;
 }
 
+enum mt_status mt_rows_check_svg(const struct mt_rows *rows, const char *odd, const char *draws,
+                                 struct mt_err *err)
+{
+    odd = odd                            ? odd
+          : rows->limit != MT_LIMIT_NONE ? "--limit"
+          : rows->name                   ? "--name"
+          : rows->min_b                  ? "--min"
+          : rows->columns                ? "--columns"
+                                         : NULL;
+    if (!odd || !mt_show_wants_svg())
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE, "%s selects rows, but --format svg draws %s", odd, draws);
+    mt_err_hint(err, "Nothing was drawn. Leave one of them out.");
+    return MT_EUSAGE;
+}
+
 const char *mt_rows_size(const struct mt_report *r, const char *sorted, const char *otherwise)
 {
     int c = mt_report_find_column(r, sorted);

@@ -59,6 +59,12 @@ enum mt_status mt_rows_apply(const struct mt_rows *rows, struct mt_report *r, co
 void mt_rows_footer(const struct mt_rows *rows, struct mt_report *r, const char *sum,
                     const char *advice);
 
+/* A picture is of all rows (`draws`: "every segment"). odd: a further option that selects some, or
+ * NULL. Errors: MT_EUSAGE: that or one of --limit, --name, --min and --columns is given, and a
+ * picture wanted. */
+enum mt_status mt_rows_check_svg(const struct mt_rows *rows, const char *odd, const char *draws,
+                                 struct mt_err *err);
+
 /* Compiles the expression of --name; on success free it with regfree. Errors: MT_EUSAGE. */
 enum mt_status mt_name_regex(const char *text, regex_t *re, struct mt_err *err);
 /* Whether it matches a name, whole or as people read it in a column of such texts. */

@@ -130,29 +130,13 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
     mt_report_total(r, "inactive_b", mt_cell_int(s->size_b - s->used_b));
 }
 
-/* The picture is of every segment. */
-static enum mt_status check_svg(struct mt_err *err)
-{
-    const char *odd = by                            ? "--by"
-                      : sort_key                    ? "--sort"
-                      : rows.limit != MT_LIMIT_NONE ? "--limit"
-                      : rows.name                   ? "--name"
-                      : rows.min_b                  ? "--min"
-                      : rows.columns                ? "--columns"
-                                                    : NULL;
-    if (!odd || !mt_show_wants_svg())
-        return MT_OK;
-    MT_FAIL(err, MT_EUSAGE, "%s selects rows, but --format svg draws every segment", odd);
-    mt_err_hint(err, "Nothing was drawn. Leave one of them out.");
-    return MT_EUSAGE;
-}
-
 static enum mt_status check_options(struct mt_err *err)
 {
     struct mt_by keys;
     const bool holders = by != NULL;
     MT_TRY(mt_by_parse(&mt_cmd_segments, by, "site", &keys, err));
-    MT_TRY(check_svg(err));
+    const char *odd = by ? "--by" : sort_key ? "--sort" : NULL;
+    MT_TRY(mt_rows_check_svg(&rows, odd, "every segment", err));
     if (!sort_key)
         return MT_OK;
     for (size_t i = 0; !holders && i < MT_ARRAY_LEN(columns); i++)

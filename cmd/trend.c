@@ -89,7 +89,7 @@ static void add_rows(const struct mt_ranks *ranks, struct mt_report *r)
     }
 }
 
-/* The newest runs are those that people want to see. */
+/* The newest runs are those that one wants to see. */
 static void cut_oldest(struct mt_report *r)
 {
     int64_t limit = mt_rows_limit(&rows), n = (int64_t)r->rows.n;
@@ -199,18 +199,18 @@ static enum mt_status show(const struct mt_ranks *ranks, struct mt_report *r, st
     struct mt_report more;
     const struct mt_report *both[] = {r, &more};
     const bool people = mt_people_read();
+    char older[MT_HUMAN_LONG];
     mt_report_init(&more, "memtool.trend", 1);
     add_rows(ranks, r);
-    if (people)
-        cut_oldest(r);
+    cut_oldest(r);
     describe(ranks, r);
     for (int f = 0; f < FIGURE_N; f++) {
         read_series(ranks, (enum figure)f, &all[f]);
         describe_figure(ranks, &all[f], (enum figure)f, r);
     }
     if (r->left_out_n)
-        mt_report_footer(r, "%lld older runs not shown; --limit 0 shows all",
-                         (long long)r->left_out_n);
+        mt_report_footer(r, "%s not shown; --limit 0 shows all",
+                         mt_human_plural(r->left_out_n, "older run", older));
     enum mt_status st = show_change(ranks, &all[PEAK], people ? &more : r, err);
     if (st == MT_OK && rows.columns)
         st = mt_rows_apply(&(struct mt_rows){.columns = rows.columns}, r, "", err);
@@ -262,6 +262,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     struct mt_ranks ranks = {0};
     struct mt_report r;
     (void)exit_code;
+    MT_TRY(mt_rows_check_svg(&rows, NULL, "every run", err));
     mt_report_init(&r, "memtool.trend", 1);
     enum mt_status st = mt_ranks_load_all(args, device_name, &ranks, err);
     if (st == MT_OK)
