@@ -35,7 +35,7 @@ enum part { ALLOC = 1, FREED = 2, COUNTS = 4, AT_PEAK = 8, AT_END = 16, CALLS = 
 static unsigned known_parts(const struct mt_run_device *d)
 {
     const struct mt_diff_side side = {.device = *d};
-    bool alloc = mt_device_knows(d, MT_KNOWS_ALLOC);
+    bool alloc = mt_device_knows(d, MT_KNOWS_ALLOC) && !d->one_moment;
     bool peak = d->peak_b != MT_UNKNOWN && mt_diff_peak_sites_known(&side);
     return (alloc ? ALLOC : 0u) | (alloc && d->freed_b != MT_UNKNOWN ? FREED : 0u) |
            (alloc && mt_device_knows(d, MT_KNOWS_COUNTS) ? COUNTS : 0u) | (peak ? AT_PEAK : 0u) |
@@ -77,9 +77,9 @@ static void write_run(const struct device *d, const struct mt_rank *rank, int64_
     row.v[MT_ROLLUP_START_B] = of->start_b;
     row.v[MT_ROLLUP_END_B] = of->at_end_b;
     row.v[MT_ROLLUP_DOUBT_B] = of->doubt_at_peak_b;
-    row.v[MT_ROLLUP_ALLOC_B] = of->alloc_b;
-    row.v[MT_ROLLUP_FREED_B] = of->freed_b;
-    row.v[MT_ROLLUP_ALLOC_N] = of->alloc_n;
+    row.v[MT_ROLLUP_ALLOC_B] = of->one_moment ? MT_UNKNOWN : of->alloc_b;
+    row.v[MT_ROLLUP_FREED_B] = of->one_moment ? MT_UNKNOWN : of->freed_b;
+    row.v[MT_ROLLUP_ALLOC_N] = of->one_moment ? MT_UNKNOWN : of->alloc_n;
     if (d->knows & CALLS)
         row.v[MT_ROLLUP_CALLS_N] = d->run->op_n;
     write_row(d->to, &row);

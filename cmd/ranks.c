@@ -244,9 +244,7 @@ static void describe(const struct mt_ranks *ranks, struct mt_report *r)
                        "open: memtool info RUN says what.",
                        mt_human_plural((int64_t)uncertain_n, "rank", n));
     mt_ranks_note_apart(ranks, r);
-    if (ranks->at_end)
-        mt_report_note(r, "The snapshots have no history: compared is what was alive when they "
-                          "were written. torch.cuda.memory._record_memory_history() records it.");
+    mt_ranks_note_moment(ranks, r);
 }
 
 /* The columns that take reading the run itself. */

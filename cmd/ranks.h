@@ -73,6 +73,8 @@ size_t mt_ranks_most(const struct mt_ranks *r);
 
 /* Notes why they are not judged, where they are not. */
 void mt_ranks_note_apart(const struct mt_ranks *r, struct mt_report *notes);
+/* Notes that none has a history, where that is so (at_end). */
+void mt_ranks_note_moment(const struct mt_ranks *r, struct mt_report *notes);
 
 /* Opens the run of a rank; close *db with mt_ranks_close. */
 enum mt_status mt_ranks_open(const struct mt_ranks *r, const struct mt_rank *rank,

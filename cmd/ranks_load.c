@@ -209,6 +209,14 @@ void mt_ranks_note_apart(const struct mt_ranks *r, struct mt_report *notes)
     }
 }
 
+void mt_ranks_note_moment(const struct mt_ranks *r, struct mt_report *notes)
+{
+    if (r->at_end)
+        mt_report_note(notes,
+                       "The snapshots have no history: compared is what was alive when they were "
+                       "written. torch.cuda.memory._record_memory_history() records it.");
+}
+
 /* Where neither the recorder nor the word "rank" says which rank a run is of: the one number in
  * which their files, or their names, differ. */
 static void number_ranks(struct mt_ranks *r)

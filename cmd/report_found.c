@@ -246,13 +246,14 @@ static void remember_ranks(struct mt_page_found *f, const struct mt_report *r)
     }
 }
 
-/* What is said of the peak: "peak: MARKS  changed from ...". */
+/* What is said of the peak: "peak: MARKS  changed from ..."; of dumps "alive: ...". */
 static void remember_trend(struct mt_page_found *f, const struct mt_report *r)
 {
     for (size_t i = 0; i < r->footer.n && !f->changed; i++) {
-        const char *said = strstr(r->footer.v[i], "  ");
-        if (strncmp(r->footer.v[i], "peak: ", strlen("peak: ")) == 0)
-            f->changed = mt_strdup(said ? said + 2 : r->footer.v[i] + strlen("peak: "));
+        const char *line = r->footer.v[i], *said = strstr(line, "  ");
+        if (strncmp(line, "peak: ", strlen("peak: ")) == 0 ||
+            strncmp(line, "alive: ", strlen("alive: ")) == 0)
+            f->changed = mt_strdup(said ? said + 2 : strchr(line, ' ') + 1);
     }
 }
 

@@ -26,7 +26,7 @@ static int64_t figure_of(const struct mt_rank *run, enum figure f)
 {
     const struct mt_run_device *d = run->device;
     const int64_t all[FIGURE_N] = {[PEAK] = run->figure_b,
-                                   [ALLOCATED] = d ? d->alloc_b : MT_UNKNOWN,
+                                   [ALLOCATED] = d && !d->one_moment ? d->alloc_b : MT_UNKNOWN,
                                    [AT_END] = d ? d->at_end_b : MT_UNKNOWN};
     return all[f] < 0 ? MT_UNKNOWN : all[f];
 }
@@ -72,7 +72,8 @@ static void add_rows(const struct mt_ranks *ranks, struct mt_report *r)
     int64_t before = MT_UNKNOWN;
     if (!mt_people_read())
         mt_report_columns(r, "section");
-    mt_report_columns(r, "run peak_b change_b alloc_b at_end_b");
+    mt_report_columns(r, ranks->at_end ? "run peak_b=ALIVE change_b -alloc_b -at_end_b"
+                                       : "run peak_b change_b alloc_b at_end_b");
     r->keep_order = true;
     for (size_t i = 0; i < ranks->all.n; i++) {
         const struct mt_rank *run = &ranks->all.v[i];
@@ -102,27 +103,36 @@ static void cut_oldest(struct mt_report *r)
     r->left_out_n = r->cut_n = n - limit;
 }
 
+/* Of runs without a history all is of the moment when they were dumped. */
+static const char *words_of(const struct mt_ranks *ranks, enum figure f)
+{
+    return ranks->at_end && f == PEAK ? "alive" : figures[f].words;
+}
+
 static void describe_figure(const struct mt_ranks *ranks, const struct series *s, enum figure f,
                             struct mt_report *r)
 {
     enum { MARKS = 60 };
+    const char *words = words_of(ranks, f);
     const struct mt_term term = mt_term_probe(MT_COLOR_NEVER);
     char before[MT_HUMAN_MAX], after[MT_HUMAN_MAX], n[MT_HUMAN_LONG];
     struct mt_buf line = {0};
+    if (ranks->at_end && f == AT_END) /* the same again */
+        return;
     if (s->n < MT_CHANGE_POINT_MIN) {
         if (s->n)
-            mt_report_footer(r, "%s: %s, too few to tell a change from noise", figures[f].words,
+            mt_report_footer(r, "%s: %s, too few to tell a change from noise", words,
                              mt_human_plural((int64_t)s->n, "run", n));
         return;
     }
     mt_sparkline(&line, s->v, s->n, s->n < MARKS ? s->n : MARKS, mt_common.ascii || !term.utf8);
     if (s->change.found)
         mt_report_footer(
-            r, "%s: %s  changed from %s to %s with %s, the run after %s", figures[f].words, line.s,
+            r, "%s: %s  changed from %s to %s with %s, the run after %s", words, line.s,
             mt_human_bytes(s->change.before, before), mt_human_bytes(s->change.after, after),
             ranks->all.v[s->of[s->change.at]].name, ranks->all.v[s->of[s->change.at - 1]].name);
     else
-        mt_report_footer(r, "%s: %s  %s", figures[f].words, line.s,
+        mt_report_footer(r, "%s: %s  %s", words, line.s,
                          s->judged ? "no change beyond noise" : "not judged");
     mt_buf_free(&line);
     mt_report_total(
@@ -156,10 +166,10 @@ static void describe(const struct mt_ranks *ranks, struct mt_report *r)
     size_t uncertain_n = 0, unknown_n = 0;
     const struct mt_rank *last = &ranks->all.v[ranks->all.n - 1];
     mt_human_plural((int64_t)ranks->all.n, "run", n);
-    r->title = mt_asprintf("%s%s%s · %s · peak of the latest %s", in_group ? ranks->group : "",
-                           in_group ? " · " : "", n, ranks->device,
-                           last->figure_b == MT_UNKNOWN ? "unknown"
-                                                        : mt_human_bytes(last->figure_b, peak));
+    r->title = mt_asprintf(
+        "%s%s%s · %s · %s %s", in_group ? ranks->group : "", in_group ? " · " : "", n,
+        ranks->device, ranks->at_end ? "alive in the latest" : "peak of the latest",
+        last->figure_b == MT_UNKNOWN ? "unknown" : mt_human_bytes(last->figure_b, peak));
     mt_report_param(r, "group", mt_cell_text(in_group ? mt_report_text(r, ranks->group) : NULL));
     mt_report_param(r, "device", mt_cell_text(mt_report_text(r, ranks->device)));
     mt_report_total(r, "run_n", mt_cell_int((int64_t)ranks->all.n));
@@ -177,6 +187,7 @@ static void describe(const struct mt_ranks *ranks, struct mt_report *r)
                        mt_human_plural((int64_t)uncertain_n, "run", n));
     mt_ranks_note_apart(ranks, r);
     note_devices(ranks, r);
+    mt_ranks_note_moment(ranks, r);
 }
 
 /* What stands behind the change of the peak, by site. */
@@ -189,7 +200,8 @@ static enum mt_status show_change(const struct mt_ranks *ranks, const struct ser
     const struct mt_rank *before = &ranks->all.v[peaks->of[peaks->change.at - 1]];
     const struct mt_rank *after = &ranks->all.v[peaks->of[peaks->change.at]];
     if (mt_people_read())
-        out->title = mt_asprintf("what %s holds at its peak beyond %s", after->name, before->name);
+        out->title = mt_asprintf("what %s holds%s beyond %s", after->name,
+                                 ranks->at_end ? "" : " at its peak", before->name);
     return mt_ranks_change(ranks, before, after, &how, out, err);
 }
 

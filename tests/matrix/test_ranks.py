@@ -294,6 +294,18 @@ for order, changed in (([0, 1, 3, 0, 2, 2], 4), ([2, 2, 2, 0, 1], 3), ([0, 1, 0,
         m.check(mt.total(sites, "at_peak_delta_b") == peaks[changed] - peaks[changed - 1], group, "sum of the change")
     m.run("trend", group, "--limit", "2")
 
+# Dumps without a history: what they hold is no peak, and what was allocated before is unknown.
+STATES = [os.path.join(SAMPLES, "snapshots", "state_only.pickle")] * 2
+answer, (_, out, err) = m.json("trend", *STATES), m.run("trend", *STATES)
+m.check([row["alloc_b"] for row in answer["rows"]] == [None, None], "allocated is unknown", answer["rows"])
+m.check("ALIVE" in out and "peak" not in out.lower() and "alive in the latest" in out and "have no history" in err, "no peak", out)
+m.run("import", STATES[0], "--name", "state", "--group", "states")
+m.run("export", "--rollup", "states", "-o", "states.tsv")
+with open("states.tsv") as file:
+    head, *lines = (line.rstrip("\n").split("\t") for line in file)
+for row in (dict(zip(head, line)) for line in lines):
+    m.check({row["alloc_b"], row["freed_b"], row["alloc_n"]} == {"\\N"}, "no such figure of a dump", row)
+
 # Recorders of a process: times of each in its own unit, and what they count is not the same.
 m.run("import", *(os.path.join(SAMPLES, name) for name in ("heap/heaptrack.zst", "heap/dhat_200k.json", "process/printed.log")), "--group", "mixed")
 answer = m.json("ranks", "mixed", "--device", "heap")
