@@ -28,6 +28,20 @@ static void add_badge(struct mt_buf *out, const char *kind, const char *text)
     mt_buf_adds(out, "</li>");
 }
 
+/* What options of the profiler add: why sites are ops, and tensors have no shapes. */
+static void add_recorded(const struct mt_view *v, struct mt_buf *out)
+{
+    struct mt_err err = MT_ERR_INIT; /* then nothing is said of it */
+    bool lines = false;
+    if (mt_run_has_lines(v->db, &v->run, &lines, &err) == MT_OK)
+        add_badge(out, lines ? "known" : "lacks",
+                  lines ? "Python stacks" : "no Python stacks: no lines of code");
+    if (mt_knows_tensors(v->db, &v->run, &v->device, &err) == MT_OK)
+        add_badge(out, "known", "shapes of tensors");
+    else if (err.code == MT_EUSAGE)
+        add_badge(out, "lacks", "no shapes of tensors");
+}
+
 static void add_badges(const struct mt_page_made *p, struct mt_buf *out)
 {
     const struct mt_view *v = &p->view;
@@ -43,6 +57,8 @@ static void add_badges(const struct mt_page_made *p, struct mt_buf *out)
                  mt_human_ns(v->run.resolution_ns, unit));
         add_badge(out, "known", resolution);
     }
+    if (v->run.kind == MT_RUN_TRACE && v->has_device)
+        add_recorded(v, out);
     if (!v->blocks.steps.all.n && traces)
         add_badge(out, "lacks", "no steps");
     if (v->has_device && mt_device_has_events(&v->device) && !mt_device_categorizes(&v->device))
@@ -117,7 +133,8 @@ void mt_page_finding(struct mt_buf *out, const char *label, const char *css_clas
     mt_page_text(out, figure);
     mt_buf_adds(out, "</p><p>");
     mt_page_text(out, sentence);
-    mt_buf_addf(out, " <a href=\"#%s\">More</a></p></div>\n", section);
+    mt_buf_addf(out, " <a href=\"#%s\" aria-label=\"More: %s\">More</a></p></div>\n", section,
+                label);
 }
 
 /* What would have made room for the allocation that failed. */

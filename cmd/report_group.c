@@ -126,6 +126,27 @@ static void say_ranks(const struct mt_page_made *p, struct mt_buf *out)
     }
 }
 
+/* What the runs before the latest had. */
+static void say_before(const struct mt_ranks *r, struct mt_buf *out)
+{
+    int64_t least_b = MT_UNKNOWN, most_b = MT_UNKNOWN;
+    for (size_t i = 0; i + 1 < r->all.n; i++) {
+        const int64_t b = r->all.v[i].figure_b;
+        if (b == MT_UNKNOWN)
+            continue;
+        least_b = least_b == MT_UNKNOWN || b < least_b ? b : least_b;
+        most_b = most_b == MT_UNKNOWN || b > most_b ? b : most_b;
+    }
+    if (most_b == MT_UNKNOWN)
+        return;
+    mt_buf_adds(out, "; those before it at ");
+    add_size(out, least_b);
+    if (least_b < most_b) {
+        mt_buf_adds(out, " to ");
+        add_size(out, most_b);
+    }
+}
+
 static void say_trend(const struct mt_page_made *p, struct mt_buf *out)
 {
     const struct mt_ranks *r = &p->group->runs;
@@ -138,6 +159,7 @@ static void say_trend(const struct mt_page_made *p, struct mt_buf *out)
     mt_page_text(out, last->name);
     mt_buf_adds(out, r->at_end ? ", holds " : ", at ");
     add_size(out, last->figure_b);
+    say_before(r, out);
     mt_buf_adds(out, ". ");
     if (p->group->change.found) {
         mt_buf_adds(out, "It ");
@@ -198,8 +220,8 @@ static void find_changed(const struct mt_page_made *p, struct mt_buf *out)
         mt_page_finding(out, "Over the runs", change_b > 0 ? "more" : "less", figure, said,
                         "trend");
     else
-        mt_page_finding(out, "Over the runs", open ? "dim" : "good",
-                        open ? "Cannot tell" : "\u2713 No change", said, "trend");
+        mt_page_finding(out, "Over the runs", open ? "dim" : "",
+                        open ? "Cannot tell" : "No lasting change", said, "trend");
 }
 
 void mt_page_group_answer(struct mt_page_made *p, struct mt_buf *out)

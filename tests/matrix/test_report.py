@@ -383,6 +383,13 @@ def check_sentences():
         json.dump({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 2}]}, out)
     m.run("import", "none.json", "--name", "none", codes=(0,))
     contains(said("none"), "has no memory records: what filled memory |cannot be told|. ", "profile_memory=True")
+    for name, lines, shapes in (("cnn_stack_trace_json_gz", "Python stacks", "shapes of tensors"),
+                                ("cnn_b16_trace_json_gz", "no Python stacks: no lines of code", "shapes of tensors"),
+                                ("large", "no Python stacks: no lines of code", "no shapes of tensors")):
+        text = page_of(name).text
+        m.check(all(re.search(f'<li class="(known|lacks)">{words}</li>', text) for words in (lines, shapes)), name, "what was recorded", text[text.find("badges"):][:400])
+        links = re.findall(r'aria-label="(More: [^"]*)"', text)
+        m.check(len(links) == len(set(links)) >= 1, name, "links have names of their own", links)
     page = page_of(f"{SAMPLES}/cnn_b16/trace.json.gz")
     m.check("<h1>cnn_b16/trace.json.gz</h1>" in page.text, "a file", "is named by its last two parts")
 
@@ -476,6 +483,11 @@ def check_trend():
     equal("trend", page, "trend", "alloc_b", runs, "run", "peak_b", "change_b", "alloc_b", "at_end_b")
     equal("trend", page, "trend", "at_peak_delta_b", more, "at_peak_delta_b", "site")
     m.check("|\u25b2 +1.907 MiB|" in page.answer and "with c&lt;6&gt;" in page.answer, "trend", page.answer)
+    m.check("in the latest run, c&lt;8&gt;, at |4.768 MiB|; those before it at |2.861 MiB| to |4.768 MiB|. " in page.answer, "trend", "the answer", page.answer)
+    for i, size in enumerate((3_000_000, 6_000_000, 2_000_000, 4_000_000)):
+        loop(f"swing{i}.json", size, 1000, 512)
+        m.run("import", f"swing{i}.json", "--group", "swings", codes=(0,))
+    m.check("|Over the runs|No lasting change|" in page_of("--group", "swings", "--device", "cpu").answer, "trend", "swings are not 'no change'")
     m.check("ranks" not in page.tables and "steps" not in page.tables, "trend", "these are no ranks")
     code, _, err = m.run("report", "cnn_b32_trace_json_gz", "--group", "a & b", "-o", "both.html", codes=(0, 2))
     m.check(code == 2 and "not on both" in err and not os.path.exists("both.html"), "a run and a group", err)
