@@ -135,19 +135,24 @@
     el("text", { x: label ? label[0] : LEFT + 8, y: label ? label[1] : y - 6 }, svg, data.second.what);
   }
 
+  // Words beside a place: on the right of it where there is room, else on the left, and never beyond the picture.
+  function beside(x, y, gap, cls, words) {
+    var text = el("text", { class: cls, y: y }, svg, words), w = text.getComputedTextLength();
+    var at = x + gap + w <= width - 4 ? x + gap : x - gap - w;
+    text.setAttribute("x", Math.max(at, 4).toFixed(1));
+  }
   function marks() {
     data.oom.forEach(function (o, i) {
       var x = X(o[0]);
       if (x < LEFT || x > width - RIGHT + 1) return;
       el("line", { class: "oom", x1: x, x2: x, y1: TOP - 8, y2: height }, svg);
-      if (!i) el("text", { class: "oom-text", x: x, y: TOP - 20, "text-anchor": x > width / 2 ? "end" : "start" }, svg, "out of memory: asked for " + memtool.size(o[1]));
+      if (!i) beside(x, TOP - 20, 0, "oom-text", "out of memory: asked for " + memtool.size(o[1]));
     });
     if (data.peak === undefined) return;
-    var px = X(t[top]), py = Math.max(Y(b[top]) - 7, 12), end = px > width * 0.6;
+    var px = X(t[top]), py = Math.max(Y(b[top]) - 7, 12);
     if (px < LEFT || px > width - RIGHT + 1) return;
     el("text", { class: "peak", x: px, y: py, "text-anchor": "middle" }, svg, "\u25bc");
-    el("text", { class: "peak", x: px + (end ? -9 : 9), y: py, "text-anchor": end ? "end" : "start" }, svg,
-      "peak " + memtool.size(b[top]) + " at " + memtool.time(t[top], data.unit));
+    beside(px, py, 9, "peak", "peak " + memtool.size(b[top]) + " at " + memtool.time(t[top], data.unit));
   }
 
   function strip() {

@@ -621,6 +621,8 @@ def main():
     walk("cnn_b32_trace_json_gz", "cnn_b16_trace_json_gz")
     walk("heap_heaptrack_zst")
     walk("snapshots_basic_pickle")
+    walk("cnn_stack_trace_json_gz")
+    walk("snapshots_oom_pickle")
     m.finish(at_least=1000)
 
 

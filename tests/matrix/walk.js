@@ -44,6 +44,20 @@ addEventListener("load", function () {
     must(document.activeElement.getAttribute("role") === "slider", "zooming keeps the place");
     press("Escape");
   }
+  function words() {
+    [340, 420, 700, innerWidth].forEach(function (width) {
+      document.body.style.width = width + "px";
+      dispatchEvent(new Event("resize"));
+      var svg = one("#curve svg"), room = svg && svg.getBoundingClientRect();
+      if (svg) svg.querySelectorAll("text").forEach(function (e) {
+        var box = e.getBoundingClientRect();
+        must(box.left >= room.left - 1 && box.right <= room.right + 1, "a curve of " + width + " px has room for '" + e.textContent + "'");
+      });
+    });
+    document.body.style.width = "";
+    dispatchEvent(new Event("resize"));
+    must(all.scrollWidth <= innerWidth, "nothing is wider than the page");
+  }
   function paths() {
     var boxes = document.querySelectorAll("#flame-graph .box[tabindex='0']"), crumbs = one("#flame-graph .crumbs");
     if (boxes.length < 2) return;
@@ -67,7 +81,7 @@ addEventListener("load", function () {
     button.click();
     must(button.getAttribute("aria-label") !== before, "colours can be chosen");
   }
-  [stops, skip, curve, paths, tables, theme].forEach(function (part) {
+  [stops, skip, curve, words, paths, tables, theme].forEach(function (part) {
     try { part(); } catch (e) { must(false, part.name + ": " + e); }
   });
   all.dataset.walk = JSON.stringify(found);
