@@ -21,9 +21,9 @@ struct mt_page_found {
         char *site;
         int64_t bytes;
     } tops[2]; /* what holds most at the peak; where nobody knows that, at the end */
-    int64_t of_model_b, of_backward_b; /* at the peak: parameters, gradients, optimizer's state;
-                                          activations and what autograd keeps */
-    char *phase;                       /* in which most of that was allocated, and so much */
+    int64_t of_model_b[3], of_backward_b[2]; /* at the peak: parameters, gradients, the optimizer's
+                                                state; activations, what autograd keeps */
+    char *phase;                             /* in which most of that was allocated, and so much */
     int64_t phase_b, at_end_b, leak_per_step_b, leak_site_b;
     char *leak_site;       /* of the largest leak; NULL: unknown */
     int leaks_code;        /* of `memtool leaks --fail`, which judges all devices */

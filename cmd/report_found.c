@@ -71,12 +71,14 @@ static void add_class(struct mt_buf *out, const char *category)
 
 static void count_kind(struct mt_page_found *f, const char *category, int64_t bytes)
 {
-    static const char *const model[] = {"parameter", "gradient", "optimizer state"};
-    static const char *const backward[] = {"activation", "recomputed", "autograd detail"};
-    for (size_t i = 0; i < MT_ARRAY_LEN(model); i++) {
-        f->of_model_b += strcmp(category, model[i]) == 0 ? bytes : 0;
-        f->of_backward_b += strcmp(category, backward[i]) == 0 ? bytes : 0;
-    }
+    const struct {
+        const char *category;
+        int64_t *sum;
+    } kinds[] = {{"parameter", &f->of_model_b[0]},       {"gradient", &f->of_model_b[1]},
+                 {"optimizer state", &f->of_model_b[2]}, {"activation", &f->of_backward_b[0]},
+                 {"recomputed", &f->of_backward_b[0]},   {"autograd detail", &f->of_backward_b[1]}};
+    for (size_t i = 0; i < MT_ARRAY_LEN(kinds); i++)
+        *kinds[i].sum = mt_wrap_add(*kinds[i].sum, strcmp(category, kinds[i].category) ? 0 : bytes);
 }
 
 /* A bar of what is alive by category, the largest first, and what its colours are. */

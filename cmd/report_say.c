@@ -2,6 +2,7 @@
 #include "cmd/report.h"
 
 #include "lib/base/human.h"
+#include "lib/base/wrap.h"
 #include "lib/page/page.h"
 #include "lib/usage/process.h"
 #include <string.h>
@@ -96,11 +97,6 @@ static void say_end(const struct mt_page_made *p, struct mt_buf *out)
     mt_buf_adds(out, " were alive; how high memory rose before that <b>cannot be told</b>. ");
 }
 
-static bool is_site(const char *site)
-{
-    return site && *site && *site != '[';
-}
-
 /* Who holds most; of blocks that have no site, that they are so, and then who holds most. */
 static void say_top(const struct mt_page_made *p, int64_t whole, struct mt_buf *out)
 {
@@ -110,6 +106,7 @@ static void say_top(const struct mt_page_made *p, int64_t whole, struct mt_buf *
                          : ", was allocated in "; /* sites of memory timelines are categories */
     if (whole <= 0 || !top[0].site || !*top[0].site || top[0].bytes <= 0)
         return;
+    bool nameless = true;
     mt_buf_adds(out, "The largest part of it, ");
     say_part(out, top[0].bytes, whole);
     if (strcmp(top[0].site, "[before trace]") == 0) {
@@ -119,17 +116,43 @@ static void say_top(const struct mt_page_made *p, int64_t whole, struct mt_buf *
     } else if (strcmp(top[0].site, "[outside ops]") == 0) {
         mt_buf_adds(out, ", has no call path: who allocated it <b>cannot be told</b>. ");
     } else {
+        nameless = false;
         mt_buf_adds(out, in);
         mt_page_bold(out, top[0].site);
         mt_buf_adds(out, ". ");
     }
-    if (!is_site(top[0].site) && is_site(top[1].site) && top[1].bytes > 0) {
+    if (nameless && top[1].site && *top[1].site != '[' && top[1].bytes > 0) {
         mt_buf_adds(out, "Of the rest most, ");
         say_part(out, top[1].bytes, whole);
         mt_buf_adds(out, in);
         mt_page_bold(out, top[1].site);
         mt_buf_adds(out, ". ");
     }
+}
+
+static const char *const of_model[] = {"parameters", "gradients", "the optimizer's state"};
+static const char *const of_backward[] = {"activations",
+                                          "what autograd keeps for the backward pass"};
+
+/* "Parameters, gradients and the optimizer's state are", of those that there are. */
+static void say_list(const int64_t *bytes, const char *const *names, size_t n, struct mt_buf *out)
+{
+    size_t left = 0, said = 0;
+    const char *last = "";
+    for (size_t i = 0; i < n; i++)
+        left += bytes[i] > 0;
+    for (size_t i = 0; i < n; i++) {
+        if (bytes[i] <= 0)
+            continue;
+        const char *between = !said ? "" : left == 1 ? " and " : ", ";
+        mt_buf_addf(out, "%s%c%s", between, said ? names[i][0] : names[i][0] - 'a' + 'A',
+                    names[i] + 1);
+        last = names[i];
+        said++;
+        left--;
+    }
+    const bool plural = said > 1 || last[strlen(last) - 1] == 's';
+    mt_buf_adds(out, plural ? " are" : " is");
 }
 
 /* What half or more of it is for; where nobody knows, the phase in which it was allocated. */
@@ -140,13 +163,17 @@ static void say_kinds(const struct mt_page_found *f, struct mt_buf *out)
                                             {"optimizer", "the optimizer's step"},
                                             {"recomputed", "the recomputed forward pass"}};
     char part[MT_HUMAN_MAX];
-    const bool backward = f->of_backward_b >= f->of_model_b;
-    const int64_t most = backward ? f->of_backward_b : f->of_model_b;
-    if (f->categories.n && most >= f->peak_b - most) {
-        mt_buf_addf(out, "%s are <b class=\"fig\">%s</b> of it. ",
-                    backward ? "Activations and what autograd keeps for the backward pass"
-                             : "Parameters, gradients and the optimizer's state",
-                    mt_page_share(most, f->peak_b, part));
+    const int64_t model_b =
+        mt_wrap_add(mt_wrap_add(f->of_model_b[0], f->of_model_b[1]), f->of_model_b[2]);
+    const int64_t backward_b = mt_wrap_add(f->of_backward_b[0], f->of_backward_b[1]);
+    const bool backward = backward_b >= model_b;
+    const int64_t most = backward ? backward_b : model_b;
+    if (f->categories.n && most > 0 && most >= mt_wrap_sub(f->peak_b, most)) {
+        if (backward)
+            say_list(f->of_backward_b, of_backward, MT_ARRAY_LEN(of_backward), out);
+        else
+            say_list(f->of_model_b, of_model, MT_ARRAY_LEN(of_model), out);
+        mt_buf_addf(out, " <b class=\"fig\">%s</b> of it. ", mt_page_share(most, f->peak_b, part));
         return;
     }
     for (size_t i = 0; !f->categories.n && f->phase && i < MT_ARRAY_LEN(phases); i++)
