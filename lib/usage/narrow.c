@@ -96,7 +96,7 @@ static bool may_be_older(unsigned set, const int64_t alloc_n[MT_CATEGORY_N])
 static void add_older(const struct mt_run *run, const struct mt_run_device *of,
                       struct mt_run_device *d)
 {
-    int64_t kept_b = mt_run_kept(run, of);
+    int64_t kept_b = mt_run_is_snapshot(run) ? of->start_b : mt_run_kept(run, of);
     d->older_used = of->older_used || kept_b;
     if (!of->older_used && kept_b > 0) {
         d->older_least_b = 0;

@@ -67,5 +67,11 @@ for name in files:
     m.check(totals["categories_by"] == "frames" and m.json("peak", name)["totals"]["categories_by"] == "operators", run, "says what tells it", totals)
     people = m.run("peak", run)[1].split("\n")[1]
     m.check(people.endswith("(by frames)"), run, "the line below the title says it, too", people)
+# of a limit on what may be older nothing can be told, of another it can
+ring = os.path.join(os.environ["SAMPLES"], "snapshots", "older_with_frames.pickle")
+m.run("check", ring, "--category", "parameters", "--max-peak", "1MiB", codes=(3,))
+m.run("check", ring, "--category", "parameters", "--max-peak", "1GiB", codes=(0,))
+m.run("check", ring, "--category", "activations", "--max-peak", "1MiB", codes=(0,))
+m.run("check", ring, "--category", "optimizer-state", "--max-peak", "1KiB", codes=(1,))
 m.check(seen >= set(ALL), "all categories are seen", seen)
 m.finish(6900)
