@@ -15,6 +15,7 @@
 struct rollup {
     struct mt_rollup rows;
     const struct mt_ranks *ranks;
+    struct mt_tree tree; /* of the device under way; frames that runs share are read once */
     FILE *out;
     bool blocks; /* single ones, too */
 };
@@ -25,7 +26,6 @@ struct device {
     struct mt_db *db;
     const struct mt_run *run;
     const struct mt_run_device *device;
-    struct mt_tree tree;
     unsigned knows; /* enum part of what call paths have */
 };
 
@@ -112,7 +112,7 @@ static void write_sites(struct device *d)
     static const enum mt_group_key site = MT_BY_SITE;
     struct mt_groups groups = {0};
     int64_t number = 0;
-    mt_group(&d->tree, &site, 1, &groups);
+    mt_group(&d->to->tree, &site, 1, &groups);
     for (size_t i = 0; i < groups.rows.n; i++) {
         const struct mt_group *g = &groups.rows.v[i];
         struct mt_rollup_row row = mt_rollup_row(MT_ROLLUP_SITE, number, g->key[0]);
@@ -128,7 +128,7 @@ static void write_sites(struct device *d)
 /* What is on no call path, as rows of the root. */
 static void write_outside(const struct device *d, int64_t number)
 {
-    const struct mt_tree *t = &d->tree;
+    const struct mt_tree *t = &d->to->tree;
     const struct mt_sums before = {.at_peak_b = t->before_at_peak_b,
                                    .at_end_b = t->before_at_end_b};
     for (size_t i = 0; i <= t->outside.n; i++) {
@@ -151,7 +151,7 @@ static void write_outside(const struct device *d, int64_t number)
 /* Call paths below which memory is, each with what it did itself. */
 static void write_paths(struct device *d)
 {
-    struct mt_tree *t = &d->tree;
+    struct mt_tree *t = &d->to->tree;
     int64_t number = 0;
     mt_tree_merge(t);
     uint64_t *paths = mt_alloc((t->items.n + 1) * sizeof *paths);
@@ -241,12 +241,12 @@ static enum mt_status write_device(struct device *d, const struct mt_rank *rank,
     d->knows = known_parts(d->device);
     write_run(d, rank, number);
     MT_TRY(write_steps(d, err));
-    enum mt_status st = mt_load_rollup(d->db, d->run, d->device, &d->tree, err);
+    mt_tree_reuse(&d->to->tree);
+    enum mt_status st = mt_load_rollup(d->db, d->run, d->device, &d->to->tree, err);
     if (st == MT_OK) {
         write_sites(d);
         write_paths(d);
     }
-    mt_tree_free(&d->tree);
     if (st == MT_OK && d->to->blocks)
         st = write_blocks(d, err);
     return st;
@@ -295,6 +295,7 @@ enum mt_status mt_export_rollup(const struct mt_export_asked *asked, struct mt_e
     if (st == MT_OK)
         st = write_all(&to, asked, err);
     mt_rollup_free(&to.rows);
+    mt_tree_free(&to.tree);
     mt_ranks_free(&ranks);
     return st;
 }

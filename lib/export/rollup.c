@@ -37,36 +37,43 @@ struct mt_rollup_row mt_rollup_row(enum mt_rollup_kind kind, int64_t number, con
     return row;
 }
 
-static void add_unsigned(struct mt_buf *to, uint64_t v)
+/* With a sign and a tab. */
+enum { NUMBER_LONG = 22 };
+
+static size_t put_unsigned(char *to, uint64_t v)
 {
-    char digits[20];
-    size_t at = sizeof digits;
+    char digits[NUMBER_LONG];
+    size_t at = sizeof digits, n;
+    digits[--at] = '\t';
     do
         digits[--at] = (char)('0' + v % 10);
     while (v /= 10);
-    mt_buf_add(to, digits + at, sizeof digits - at);
+    n = sizeof digits - at;
+    memcpy(to, digits + at, n);
+    return n;
+}
+
+static size_t put_unknown(char *to)
+{
+    memcpy(to, "\\N\t", 3);
+    return 3;
+}
+
+/* Writes a number and a tab; returns their length. */
+static size_t put_number(char *to, int64_t v)
+{
+    if (v == MT_UNKNOWN)
+        return put_unknown(to);
+    if (v >= 0)
+        return put_unsigned(to, (uint64_t)v);
+    *to = '-';
+    return 1 + put_unsigned(to + 1, 0 - (uint64_t)v);
 }
 
 static void add_number(struct mt_buf *to, int64_t v)
 {
-    if (v == MT_UNKNOWN) {
-        mt_buf_adds(to, "\\N\t");
-        return;
-    }
-    if (v < 0)
-        mt_buf_addc(to, '-');
-    add_unsigned(to, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
-    mt_buf_addc(to, '\t');
-}
-
-static void add_hash(struct mt_buf *to, bool known, uint64_t v)
-{
-    if (!known) {
-        mt_buf_adds(to, "\\N\t");
-        return;
-    }
-    add_unsigned(to, v);
-    mt_buf_addc(to, '\t');
+    char text[NUMBER_LONG];
+    mt_buf_add(to, text, put_number(text, v));
 }
 
 /* How many bytes stand for themselves. */
@@ -125,17 +132,21 @@ void mt_rollup_set_place(struct mt_rollup *r, const struct mt_rollup_place *plac
 void mt_rollup_add(struct mt_rollup *r, const struct mt_rollup_row *row)
 {
     struct mt_buf *to = &r->text;
+    char text[MT_ROLLUP_FIGURE_N * NUMBER_LONG], *p = text;
     mt_buf_adds(to, kinds[row->kind]);
     mt_buf_addc(to, '\t');
     mt_buf_add(to, r->place.s, r->place.n);
-    add_number(to, row->number);
-    add_number(to, row->step);
-    add_hash(to, row->has_path, row->path);
-    add_hash(to, row->has_parent, row->parent);
+    p += put_number(p, row->number);
+    p += put_number(p, row->step);
+    p += row->has_path ? put_unsigned(p, row->path) : put_unknown(p);
+    p += row->has_parent ? put_unsigned(p, row->parent) : put_unknown(p);
+    mt_buf_add(to, text, (size_t)(p - text));
     add_text(r, to, row->name);
+    p = text;
     for (int f = 0; f < MT_ROLLUP_FIGURE_N; f++)
-        add_number(to, row->v[f]);
-    to->s[to->n - 1] = '\n';
+        p += put_number(p, row->v[f]);
+    p[-1] = '\n';
+    mt_buf_add(to, text, (size_t)(p - text));
 }
 
 uint64_t mt_rollup_path(uint64_t parent, int phase, const char *name)

@@ -19,19 +19,18 @@ static void free_contents(struct mt_tree *t)
     mt_map_free(&t->shapes);
 }
 
+static void free_tuples(struct mt_tree *t)
+{
+    for (size_t i = 0; i < t->tuples.n; i++)
+        free(t->tuples.v[i]);
+    mt_vec_free(&t->tuples);
+    t->tuple_used = 0;
+}
+
 void mt_tree_keep_texts(struct mt_tree *t)
 {
     free_contents(t);
     mt_strtab_keep_texts(&t->strings);
-}
-
-void mt_tree_free(struct mt_tree *t)
-{
-    free_contents(t);
-    mt_strtab_free(&t->strings);
-    for (size_t i = 0; i < t->tuples.n; i++)
-        free(t->tuples.v[i]);
-    mt_vec_free(&t->tuples);
 }
 
 static uint32_t text_of(struct mt_tree *t, const struct mt_stmt *s, int column)
@@ -54,7 +53,7 @@ struct frame {
 };
 
 /* The frames of the nodes, read once each. */
-struct frames {
+struct mt_known_frames {
     struct mt_map index;    /* id of the database -> all */
     MT_VEC(uint32_t) small; /* the same of ids below SMALL; MT_NONE: not read */
     MT_VEC(struct frame) all;
@@ -64,20 +63,52 @@ struct frames {
 
 enum { SMALL = 1 << 18 };
 
+static void free_frames(struct mt_known_frames *known)
+{
+    mt_map_free(&known->index);
+    mt_vec_free(&known->small);
+    mt_vec_free(&known->all);
+}
+
+void mt_tree_free(struct mt_tree *t)
+{
+    free_contents(t);
+    free_tuples(t);
+    mt_strtab_free(&t->strings);
+    if (t->known)
+        free_frames(t->known);
+    free(t->known);
+}
+
+void mt_tree_reuse(struct mt_tree *t)
+{
+    if (!t->known) {
+        mt_tree_free(t);
+        *t = (struct mt_tree){.known = mt_alloc(sizeof *t->known)};
+        *t->known = (struct mt_known_frames){0};
+        mt_strtab_init(&t->strings);
+        return;
+    }
+    free_contents(t);
+    free_tuples(t);
+    t->has_lines = false;
+    t->before_at_peak_b = t->before_at_end_b = 0;
+}
+
 static bool is_small(int64_t id)
 {
     return (uint64_t)id < SMALL;
 }
 
 /* Where in `all`; MT_NONE: not read yet. */
-static uint32_t place_of(const struct frames *known, int64_t id)
+static uint32_t place_of(const struct mt_known_frames *known, int64_t id)
 {
     if (!is_small(id))
         return mt_map_get(&known->index, (uint64_t)id);
     return (size_t)id < known->small.n ? known->small.v[id] : MT_NONE;
 }
 
-static uint32_t *new_place(struct frames *known, int64_t id)
+static uint32_t *new_place(struct mt_known_frames *known, int64_t id)
 {
     if (!is_small(id))
         return mt_map_at(&known->index, (uint64_t)id);
@@ -87,7 +118,8 @@ static uint32_t *new_place(struct frames *known, int64_t id)
 }
 
 /* s: a row of load_frames; NULL: a damaged database has none. */
-static void add_frame(struct frames *known, struct mt_tree *t, int64_t id, const struct mt_stmt *s)
+static void add_frame(struct mt_known_frames *known, struct mt_tree *t, int64_t id,
+                      const struct mt_stmt *s)
 {
     uint32_t *at = new_place(known, id);
     if (*at != MT_NONE)
@@ -121,8 +153,8 @@ static void add_frame(struct frames *known, struct mt_tree *t, int64_t id, const
  * their ids: nodes of a million names were made in that order. At most half of what is read is for
  * nothing.
  */
-static enum mt_status read_frames(struct mt_db *db, struct mt_tree *t, struct frames *known,
-                                  int64_t id, struct mt_err *err)
+static enum mt_status read_frames(struct mt_db *db, struct mt_tree *t,
+                                  struct mt_known_frames *known, int64_t id, struct mt_err *err)
 {
     enum { MOST = 1024 };
     struct mt_stmt *f;
@@ -144,7 +176,7 @@ static enum mt_status read_frames(struct mt_db *db, struct mt_tree *t, struct fr
 }
 
 /* Where in known->all the frame of an id stands, read if need be. */
-static enum mt_status find_frame(struct mt_db *db, struct mt_tree *t, struct frames *known,
+static enum mt_status find_frame(struct mt_db *db, struct mt_tree *t, struct mt_known_frames *known,
                                  int64_t id, struct mt_err *err)
 {
     for (size_t at = known->last; at < known->all.n && at < known->last + 2; at++)
@@ -167,7 +199,7 @@ struct node_reader {
     struct mt_db *db;
     int64_t first;
     bool items; /* one per node, too, in the order of their ids */
-    struct frames known;
+    struct mt_known_frames *known;
     struct mt_tree *t;
     enum mt_status st;
     struct mt_err *err;
@@ -184,8 +216,8 @@ static enum mt_status frames_of(struct node_reader *r, const int64_t *ids, struc
             out[i] = (struct frame){.name = MT_NONE};
             continue;
         }
-        MT_TRY(find_frame(r->db, r->t, &r->known, ids[i], err));
-        out[i] = r->known.all.v[r->known.last];
+        MT_TRY(find_frame(r->db, r->t, r->known, ids[i], err));
+        out[i] = r->known->all.v[r->known->last];
     }
     return MT_OK;
 }
@@ -263,9 +295,9 @@ static void add_waiting(struct node_reader *r)
 static void each_node(void *closure, const int64_t *cells)
 {
     struct node_reader *r = closure;
-    uint32_t own = place_of(&r->known, cells[1]);
+    uint32_t own = place_of(r->known, cells[1]);
     if (own != MT_NONE)
-        __builtin_prefetch(&r->known.all.v[own]);
+        __builtin_prefetch(&r->known->all.v[own]);
     memcpy(r->waiting[r->waiting_n++], cells, sizeof *r->waiting);
     if (r->waiting_n == WAITING)
         add_waiting(r);
@@ -274,15 +306,19 @@ static void each_node(void *closure, const int64_t *cells)
 static enum mt_status read_nodes(struct mt_db *db, const struct mt_run *run, bool items,
                                  struct mt_tree *t, struct mt_err *err)
 {
-    struct node_reader r = {.db = db, .first = run->node_first, .items = items, .t = t, .err = err};
+    struct mt_known_frames own = {0};
+    struct node_reader r = {.db = db,
+                            .first = run->node_first,
+                            .items = items,
+                            .known = t->known ? t->known : &own,
+                            .t = t,
+                            .err = err};
     struct mt_stmt *s;
     MT_TRY(mt_db_query(db, items ? MT_Q_LOAD_ITEMS : MT_Q_LOAD_NODES, &s, err));
     mt_stmt_bind(s, "ii", run->node_first, run->node_first + run->node_n);
     enum mt_status st = mt_stmt_each(s, each_node, &r, err);
     add_waiting(&r);
-    mt_map_free(&r.known.index);
-    mt_vec_free(&r.known.small);
-    mt_vec_free(&r.known.all);
+    free_frames(&own);
     return r.st != MT_OK ? r.st : st;
 }
 
@@ -354,7 +390,8 @@ void mt_tree_add_before(struct mt_tree *t, const struct mt_run_device *device)
 enum mt_status mt_load_nodes(struct mt_db *db, const struct mt_run *run, struct mt_tree *out,
                              struct mt_err *err)
 {
-    mt_strtab_init(&out->strings);
+    if (!out->known)
+        mt_strtab_init(&out->strings);
     out->outside_name = mt_kind_words[run->kind].outside;
     return read_nodes(db, run, false, out, err);
 }
@@ -387,7 +424,8 @@ enum mt_status mt_load_rollup(struct mt_db *db, const struct mt_run *run,
                               const struct mt_run_device *device, struct mt_tree *out,
                               struct mt_err *err)
 {
-    mt_strtab_init(&out->strings);
+    if (!out->known)
+        mt_strtab_init(&out->strings);
     out->outside_name = mt_kind_words[run->kind].outside;
     MT_TRY(read_nodes(db, run, true, out, err));
     if (device) {

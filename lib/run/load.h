@@ -101,6 +101,7 @@ struct mt_tree {
     int64_t before_at_peak_b, before_at_end_b; /* what older blocks add to the level there */
     MT_VEC(const char **) tuples;              /* keys of groups, many in a piece */
     size_t tuple_used;                         /* of the last piece */
+    struct mt_known_frames *known;             /* of mt_tree_reuse; NULL: none are kept */
 };
 
 /* The site of a node, top op and scope, as a key: equal for equal sites. MT_NONE: outside ops. */
@@ -112,6 +113,9 @@ static inline uint64_t mt_tree_site(const struct mt_tree *t, uint32_t node)
 }
 
 void mt_tree_free(struct mt_tree *t);
+/* Empties a tree, new or loaded, for another run of the same database: texts and frames stay, so
+ * that those that runs share are read once. What groups borrowed is gone. */
+void mt_tree_reuse(struct mt_tree *t);
 /* Frees all but what groups borrow. */
 void mt_tree_keep_texts(struct mt_tree *t);
 
