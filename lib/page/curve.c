@@ -159,7 +159,8 @@ static void add_curve(const int64_t *times, const struct mt_buckets *moments, st
     last = 0;
     mt_buf_adds(out, "],\"b\":[");
     for (size_t k = 0; k < moments->all.n; k++) {
-        mt_buf_addf(out, "%s%lld", k ? "," : "", (long long)mt_wrap_sub(moments->all.v[k].max_b, last));
+        mt_buf_addf(out, "%s%lld", k ? "," : "",
+                    (long long)mt_wrap_sub(moments->all.v[k].max_b, last));
         last = moments->all.v[k].max_b;
     }
     mt_buf_adds(out, "]");
