@@ -19,7 +19,8 @@ enum mt_key_span {
 #define MT_GROUP_KEYS_OF_BLOCKS(KEY)                                                               \
     KEY(NAME, "name", MT_SPAN_OP, false,                                                           \
         "the op itself, as innermost: aten::empty; \"X (engine)\" is "                             \
-        "autograd::engine::evaluate_function: X, around the node's own X")                         \
+        "autograd::engine::evaluate_function: X, around the node's own X; \"[Python]\" is "        \
+        "what functions of Python do between ops (--by line has these)")                           \
     KEY(TOP, "top", MT_SPAN_PART, false, MT_GROUP_KEY_TOP)                                         \
     KEY(SITE, "site", MT_SPAN_PART, false, MT_GROUP_KEY_SITE)                                      \
     KEY(LINE, "line", MT_SPAN_PART, false, MT_GROUP_KEY_LINE)                                      \

@@ -278,6 +278,7 @@ static void add_node(struct node_reader *r, const int64_t *cells)
         .layer = layer_of(t, &f[OWN], around),
         .phase = phase_of(cells[1 + FRAMES]),
         .python_or_annotation = f[OWN].python_or_annotation,
+        .is_python = f[OWN].is_python,
     };
     t->has_lines |= f[OWN].line != none;
     *mt_vec_push(&t->nodes) = node;
@@ -393,6 +394,7 @@ enum mt_status mt_load_nodes(struct mt_db *db, const struct mt_run *run, struct 
     if (!out->known)
         mt_strtab_init(&out->strings);
     out->outside_name = mt_kind_words[run->kind].outside;
+    out->has_ops = run->kind == MT_RUN_TRACE;
     return read_nodes(db, run, false, out, err);
 }
 
@@ -427,6 +429,7 @@ enum mt_status mt_load_rollup(struct mt_db *db, const struct mt_run *run,
     if (!out->known)
         mt_strtab_init(&out->strings);
     out->outside_name = mt_kind_words[run->kind].outside;
+    out->has_ops = run->kind == MT_RUN_TRACE;
     MT_TRY(read_nodes(db, run, true, out, err));
     if (device) {
         MT_TRY(mt_load_stats_of(db, run, device, out, use_stats, out, err));

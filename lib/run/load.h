@@ -73,7 +73,7 @@ struct mt_tree_node {
     uint32_t line;  /* of traces with Python: the user's innermost function (sites.h); MT_NONE */
     uint32_t layer; /* nn.Modules around it, outermost first: "Gpt_0.Block_3"; MT_NONE: none */
     uint8_t phase;
-    bool python_or_annotation;
+    bool python_or_annotation, is_python;
 };
 
 /* Records outside every op: all in one, or by what the keys of mt_group_ops ask for. */
@@ -95,6 +95,7 @@ struct mt_tree {
     MT_VEC(struct mt_outside) outside;
     bool has_lines;                            /* some node has one */
     const char *outside_name;                  /* static: its row */
+    bool has_ops;                              /* Python's functions are around them, no rows */
     MT_VEC(uint32_t) thread_names;             /* string ids */
     MT_VEC(int64_t) thread_ids;                /* of the database, rising, in the same order */
     struct mt_map shapes;                      /* and tensors: string id of the database -> ours */

@@ -129,6 +129,23 @@ def defaults(run):
         m.check(line or "autograd::engine::evaluate_function" in out or "AddmmBackward0" in out, run, "check with an old baseline", out)
 
 
+def ops_alone(run, path):
+    """A column of ops has no function of Python; what these do themselves is one row."""
+    events = Events(path)
+    kinds = {e["name"]: e["cat"] for thread in events.threads.values() for e in thread}
+    python = 0
+    for record in events.records:
+        around = events.around(record["tid"], record["ts"])
+        if around and around[0]["cat"] == "python_function":
+            python += record["args"]["Bytes"]
+    for key in ("name", "top"):
+        rows = {row[key]: row for row in m.rows("table", run, "--by", key)}
+        mixed = [name for name in rows if kinds.get(name) == "python_function" or name.startswith("nn.Module")]
+        m.check(not mixed and len(rows) >= 5, run, "--by", key, "functions among ops", mixed)
+        own = rows["[Python]"]
+        m.check(own["self_alloc_b"] == python, run, "--by", key, "outside ops", own, python)
+
+
 def annotations(run):
     """check --format github: at the file of the line, wherever the checkout has it."""
     def places(folder):
@@ -155,6 +172,7 @@ for run in m.imported(wanted.items()):
         continue
     lines(run.name, wanted[run.name])
     formats(run.name)
+    ops_alone(run.name, wanted[run.name])
 layers("stacks")
 defaults("stacks")
 annotations("stacks")
