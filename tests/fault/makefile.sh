@@ -37,6 +37,17 @@ int main(int argc, char **argv)
 }
 END
 for name in first second; do printf -- '-- name: %s\n-- A question.\nSELECT 1;\n' $name >queries/$name.sql; done
+# what makes the empty database
+mkdir -p lib/db
+touch lib/db/db.h lib/db/db_parts.h
+cat >queries/image.c <<'END'
+#include "gen/queries.h"
+#include <stdio.h>
+int main(void)
+{
+    return printf("extern int mt_image;\nint mt_image = %d;\n", (int)MT_QUERY_N) < 0;
+}
+END
 printf '.Dd January 1, 2026\n' >docs/man/memtool.mdoc
 # what goes with the program, and is none of its objects
 mkdir -p lib/record/torch
@@ -68,14 +79,14 @@ idle() { # WHAT: a second make does nothing
 FLAGS=-DSORT=1
 quietly all
 prints 'at first' '2 queries, sort 1'
-holds 'all files, in folders of folders too' assets.o one.o queries.o three.o two.o
+holds 'all files, in folders of folders too' assets.o image.o one.o queries.o three.o two.o
 idle 'nothing changed'
 sed 's/one/four/g' lib/room/one.c >lib/room/four.c
 quietly all
-holds 'a new file' assets.o four.o one.o queries.o three.o two.o
+holds 'a new file' assets.o four.o image.o one.o queries.o three.o two.o
 rm lib/room/four.c lib/two.c
 quietly all
-holds 'files of lib are gone' assets.o one.o queries.o three.o
+holds 'files of lib are gone' assets.o image.o one.o queries.o three.o
 rm queries/second.sql
 quietly all
 prints 'a query is gone' '1 queries, sort 1'
@@ -89,6 +100,10 @@ FLAGS=-DSORT=2
 quietly all
 prints 'other flags' '1 queries, order 2'
 idle 'after other flags'
+cp lib/room/one.c tests/unit/test_one.c
+sed -i 's/one/a_test/' tests/unit/test_one.c
+quietly build/release/tests/unit/test_one.o
+idle 'after a test, which has flags of its own'
 quietly all SAN=-DSAN
 grep -q 'cc lib/room/one.c' log || complain 'another SAN: nothing is built'
 quietly all
