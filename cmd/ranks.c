@@ -168,13 +168,6 @@ static void add_columns(const struct mt_ranks *ranks, struct mt_report *r)
     r->empty = "there are no runs";
 }
 
-/* "the job", "stage 1". */
-static const char *cluster_words(struct mt_report *r, const struct mt_rank_cluster *c)
-{
-    return c->stage == MT_UNKNOWN ? "the job"
-                                  : mt_report_textf(r, "stage %lld", (long long)c->stage);
-}
-
 /* The outliers of a cluster; or why there are none to tell. */
 static void describe_cluster(const struct mt_ranks *ranks, size_t k, struct mt_report *r)
 {
@@ -183,17 +176,19 @@ static void describe_cluster(const struct mt_ranks *ranks, size_t k, struct mt_r
     const struct mt_rank_cluster *c = &ranks->clusters.v[k];
     size_t named = 0;
     if (c->spread.n < MT_SPREAD_MIN)
-        mt_report_footer(r, "%s: %s, too few to call one an outlier", cluster_words(r, c),
+        mt_report_footer(r, "%s: %s, too few to call one an outlier",
+                         mt_rank_cluster_words(r, ranks, c),
                          mt_human_plural((int64_t)c->spread.n, "rank", n));
     else if (!c->judged)
         mt_report_footer(r, "%s: the peaks do not compare, so none is called an outlier",
-                         cluster_words(r, c));
+                         mt_rank_cluster_words(r, ranks, c));
     for (size_t i = 0; i < ranks->all.n; i++) {
         const struct mt_rank *rank = &ranks->all.v[i];
         if (rank->cluster != k || !rank->outside || named++ >= NAMED)
             continue;
-        mt_report_footer(r, "outlier: %s with %s; the median of %s is %s", mt_rank_words(r, rank),
-                         mt_human_bytes(rank->figure_b, figure), cluster_words(r, c),
+        mt_report_footer(r, "outlier: %s with %s%s; the median of %s is %s", mt_rank_words(r, rank),
+                         rank->figure_b < c->spread.median ? "only " : "",
+                         mt_human_bytes(rank->figure_b, figure), mt_rank_cluster_words(r, ranks, c),
                          mt_human_bytes(c->spread.median, median));
     }
     if (named > NAMED)
@@ -245,6 +240,11 @@ static void describe(const struct mt_ranks *ranks, struct mt_report *r)
                        mt_human_plural((int64_t)uncertain_n, "rank", n));
     mt_ranks_note_apart(ranks, r);
     mt_ranks_note_moment(ranks, r);
+    if (ranks->block_n)
+        mt_report_note(r,
+                       "Nothing says which stage of a pipeline a rank is in, but ranks are alike "
+                       "in %zu equal blocks: each is compared with those of its block.",
+                       ranks->block_n);
 }
 
 /* The columns that take reading the run itself. */
@@ -296,7 +296,10 @@ static enum mt_status add_ranks(const struct mt_ranks *ranks, struct mt_report *
 static enum mt_status add_clusters(const struct mt_ranks *ranks, struct mt_report *r,
                                    struct mt_err *err)
 {
-    mt_report_columns(r, "stage rank_n=RANKS least_peak_b median_peak_b peak_b deviation_b "
+    mt_report_columns(r, ranks->staged || !(ranks->parted || ranks->block_n) ? "stage" : "-stage");
+    mt_report_columns(r, ranks->parted ? "tp" : "-tp");
+    mt_report_columns(r, ranks->block_n ? "first_rank last_rank" : "-first_rank -last_rank");
+    mt_report_columns(r, "rank_n=RANKS least_peak_b median_peak_b peak_b deviation_b "
                          "outlier_n");
     r->keep_order = true;
     for (size_t i = 0; i < ranks->clusters.n; i++) {
@@ -305,6 +308,9 @@ static enum mt_status add_clusters(const struct mt_ranks *ranks, struct mt_repor
         const bool known = c->spread.n > 0;
         int at = 0;
         row->cells[at++] = known_cell(c->stage);
+        row->cells[at++] = known_cell(c->tp);
+        row->cells[at++] = known_cell(c->first_rank);
+        row->cells[at++] = known_cell(c->last_rank);
         row->cells[at++] = mt_cell_int((int64_t)c->rank_n);
         row->cells[at++] = known_cell(known ? c->spread.least : MT_UNKNOWN);
         row->cells[at++] = known_cell(known ? c->spread.median : MT_UNKNOWN);
@@ -313,9 +319,9 @@ static enum mt_status add_clusters(const struct mt_ranks *ranks, struct mt_repor
         if (c->judged)
             row->cells[at] = mt_cell_int((int64_t)c->outside_n);
     }
-    if (!ranks->staged)
-        mt_report_note(r, "Nothing says that these ranks are stages of a pipeline: they are one "
-                          "cluster.");
+    if (ranks->clusters.n == 1)
+        mt_report_note(r, "Nothing says that these ranks differ by design, as the stages of a "
+                          "pipeline do: they are one cluster.");
     MT_TRY(mt_rows_apply(&rows, r, "peak_b", err));
     mt_rows_footer(&rows, r, NULL, "");
     return MT_OK;
@@ -417,7 +423,7 @@ out:
 
 static const struct mt_opt opts[] = {
     {"by", 0, MT_OPT_STRING, &by, "KEY",
-     "cluster: a row for ranks that are alike by design, the stages of a pipeline"},
+     "cluster: a row for ranks that are alike by design, such as a stage of a pipeline"},
     {"per", 0, MT_OPT_STRING, &per, "WHAT", "step: the peak of each rank in each step"},
     {"sort", 's', MT_OPT_STRING, &sort_key, "COLUMN", "by this column (default: peak_b)"},
     {"device", 0, MT_OPT_STRING, &device_name, "D",
@@ -436,12 +442,14 @@ static const struct mt_values values[] = {
 static const struct mt_glossary_entry terms[] = {
     {"outlier", "further from the median than 3.5 times the scaled median absolute deviation, and "
                 "than 5 % of it; of at least 4 ranks"},
-    {"rank", "as the recorder says (distributedInfo), else of the file's name: rank3, rank_3, or "
-             "the one number in which the names differ"},
+    {"rank", "as the recorder says (distributedInfo), else of the file's name: rank3, rank_3, TP-3 "
+             "alone, or the one number in which the names differ"},
     {0}};
 static const struct mt_glossary_entry keys[] = {
-    {"cluster", "ranks of one stage of a pipeline, as the recorder (mesh_pp) or the file's name "
-                "(pp0) says; else all"},
+    {"cluster", "ranks of one stage of a pipeline, and of these those with the same part of its "
+                "tensors (copies of each other, if there are 4), as the recorder (mesh_pp, "
+                "mesh_tp) or the file's name (pp0, tp1) says; else equal blocks of ranks that are "
+                "alike, else all"},
     {0}};
 static const struct mt_glossary words[] = {
     {"Words of --by", keys, "by"}, {"Terms", terms, NULL}, {0}};

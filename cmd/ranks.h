@@ -24,9 +24,13 @@ struct mt_rank {
     size_t cluster;
 };
 
-/* Ranks that are alike by design: all, or those of a stage of a pipeline. */
+/* Ranks that are alike by design: all, or those of a stage of a pipeline, or of these the ones that
+ * have the same part of its tensors. */
 struct mt_rank_cluster {
-    int64_t stage; /* MT_UNKNOWN: of the whole job, or of no known stage */
+    int64_t stage;                 /* MT_UNKNOWN: of all, or of no known stage */
+    int64_t tp;                    /* the part; MT_UNKNOWN: of all, or of none known */
+    int64_t block;                 /* of mt_ranks.block_n */
+    int64_t first_rank, last_rank; /* the lowest and the highest; MT_UNKNOWN */
     struct mt_spread spread;
     size_t median, most; /* ranks, by index; the former of the spread's median */
     size_t outside_n, rank_n;
@@ -48,9 +52,12 @@ struct mt_ranks {
     bool at_end;                             /* compared is what was alive when they were dumped:
                                                 none has a history */
     bool staged;                             /* clusters are stages */
-    bool numbered;                           /* nothing says that they are ranks: they have the one
-                                                number in which files or names differ */
-    char device[32];                         /* what the compared device is called, or its kind */
+    bool parted;                             /* they are ranks with one part of the tensors */
+    size_t block_n; /* nothing tells stages, but as many blocks of consecutive ranks are each alike;
+                       0: none */
+    bool numbered;  /* nothing says that they are ranks: they have the one
+                       number in which files or names differ */
+    char device[32]; /* what the compared device is called, or its kind */
     enum mt_ranks_apart apart;
 };
 
@@ -67,6 +74,12 @@ enum mt_status mt_ranks_load(const struct mt_args *args, const char *device, str
 enum mt_status mt_ranks_load_all(const struct mt_args *args, const char *device,
                                  struct mt_ranks *out, struct mt_err *err);
 void mt_ranks_free(struct mt_ranks *r);
+
+/* Finds the clusters of loaded ranks, and judges who is outside of what is usual in theirs. */
+void mt_ranks_cluster(struct mt_ranks *r);
+/* "the job", "stage 1", "stage 1, tp 0", "ranks 8 to 15". */
+const char *mt_rank_cluster_words(struct mt_report *r, const struct mt_ranks *ranks,
+                                  const struct mt_rank_cluster *c);
 
 /* The index of the rank with the largest figure; all.n: no figure is known. */
 size_t mt_ranks_most(const struct mt_ranks *r);

@@ -88,38 +88,53 @@ static bool is_kind(const struct mt_run_device *d, const char *wanted)
     return strcmp(d->name, wanted) == 0 || (strlen(wanted) == n && !strncmp(d->name, wanted, n));
 }
 
-/* What was allocated on the devices of that kind, of all ranks; where no one counts that, what they
+/* What was allocated on the devices of a kind, of all ranks; where no one counts that, what they
  * had at most. */
-static double allocated_on(const struct mt_ranks *r, const char *device)
+struct kind {
+    const char *name; /* the first n characters */
+    size_t n;
+    double bytes;
+    bool own; /* not of child processes alone */
+};
+typedef MT_VEC(struct kind) kinds;
+
+static struct kind *kind_of(kinds *all, const char *device)
 {
-    char kind[sizeof r->device];
-    double sum = 0;
-    snprintf(kind, sizeof kind, "%.*s", (int)kind_length(device), device);
+    const size_t n = kind_length(device);
+    for (size_t i = 0; i < all->n; i++)
+        if (all->v[i].n == n && strncmp(all->v[i].name, device, n) == 0)
+            return &all->v[i];
+    struct kind *new = mt_vec_push(all);
+    *new = (struct kind){.name = device, .n = n};
+    return new;
+}
+
+static void sum_kinds(const struct mt_ranks *r, kinds *out)
+{
     for (size_t i = 0; i < r->all.n; i++)
         for (size_t k = 0; k < r->all.v[i].device_n; k++) {
             const struct mt_run_device *d = &r->all.v[i].devices[k];
-            int64_t bytes = d->alloc_b != MT_UNKNOWN ? d->alloc_b : d->peak_b;
-            sum += is_kind(d, kind) && bytes > 0 ? (double)bytes : 0;
+            struct kind *kind = kind_of(out, d->name);
+            const int64_t bytes = d->alloc_b != MT_UNKNOWN ? d->alloc_b : d->peak_b;
+            kind->bytes += bytes > 0 ? (double)bytes : 0;
+            kind->own |= !mt_process_is_child(d->name);
         }
-    return sum;
 }
 
+/* That on which most was allocated. */
 static void choose_kind(struct mt_ranks *r, const char *asked)
 {
-    double most = -1;
-    if (asked) {
+    kinds all = {0};
+    const struct kind *most = NULL;
+    sum_kinds(r, &all);
+    for (size_t i = 0; i < all.n; i++)
+        if (all.v[i].own && (!most || all.v[i].bytes > most->bytes))
+            most = &all.v[i];
+    if (asked)
         snprintf(r->device, sizeof r->device, "%s", asked);
-        return;
-    }
-    for (size_t i = 0; i < r->all.n; i++)
-        for (size_t k = 0; k < r->all.v[i].device_n; k++) {
-            const char *name = r->all.v[i].devices[k].name;
-            double sum = mt_process_is_child(name) ? -1 : allocated_on(r, name);
-            if (sum > most) {
-                most = sum;
-                snprintf(r->device, sizeof r->device, "%.*s", (int)kind_length(name), name);
-            }
-        }
+    else if (most)
+        snprintf(r->device, sizeof r->device, "%.*s", (int)most->n, most->name);
+    mt_vec_free(&all);
 }
 
 /* The first device of the kind is the one with most allocated. */
@@ -304,63 +319,6 @@ static void note_missing(const struct mt_ranks *r, struct mt_report *notes)
     mt_buf_free(&names);
 }
 
-static int by_stage(const void *a, const void *b)
-{
-    const struct mt_rank_cluster *x = a, *y = b;
-    return x->stage < y->stage ? -1 : x->stage > y->stage;
-}
-
-/* A cluster for each stage where stages are known and several, else one of all. */
-static void add_clusters(struct mt_ranks *r)
-{
-    for (size_t i = 0; i < r->all.n; i++)
-        r->staged |= r->all.v[i].place.stage != r->all.v[0].place.stage;
-    for (size_t i = 0; i < r->all.n; i++) {
-        int64_t stage = r->staged ? r->all.v[i].place.stage : MT_UNKNOWN;
-        size_t k = 0;
-        while (k < r->clusters.n && r->clusters.v[k].stage != stage)
-            k++;
-        if (k == r->clusters.n)
-            *mt_vec_push(&r->clusters) = (struct mt_rank_cluster){.stage = stage};
-    }
-    if (r->clusters.n)
-        qsort(r->clusters.v, r->clusters.n, sizeof *r->clusters.v, by_stage);
-    for (size_t i = 0; i < r->all.n; i++)
-        for (size_t k = 0; k < r->clusters.n; k++)
-            if (!r->staged || r->clusters.v[k].stage == r->all.v[i].place.stage)
-                r->all.v[i].cluster = k;
-}
-
-/* How the ranks of a cluster lie apart, and which lie outside. */
-static void judge_cluster(struct mt_ranks *r, size_t k)
-{
-    struct mt_rank_cluster *c = &r->clusters.v[k];
-    size_t n = 0;
-    int64_t *figures = mt_alloc((r->all.n + 1) * sizeof *figures);
-    size_t *of = mt_alloc((r->all.n + 1) * sizeof *of);
-    for (size_t i = 0; i < r->all.n; i++) {
-        c->rank_n += r->all.v[i].cluster == k;
-        if (r->all.v[i].cluster != k || r->all.v[i].figure_b == MT_UNKNOWN)
-            continue;
-        figures[n] = r->all.v[i].figure_b;
-        of[n++] = i;
-    }
-    mt_spread_of(figures, n, &c->spread);
-    c->median = n ? of[c->spread.median_at] : 0;
-    c->most = c->median;
-    c->judged = n >= MT_SPREAD_MIN && r->apart == MT_RANKS_ALIKE;
-    for (size_t i = 0; i < n; i++) {
-        struct mt_rank *rank = &r->all.v[of[i]];
-        rank->outside = c->judged && mt_spread_is_outside(&c->spread, rank->figure_b,
-                                                          rank->device->doubt_at_peak_b);
-        c->outside_n += rank->outside;
-        if (rank->figure_b > r->all.v[c->most].figure_b)
-            c->most = of[i];
-    }
-    free(of);
-    free(figures);
-}
-
 size_t mt_ranks_most(const struct mt_ranks *r)
 {
     size_t most = r->all.n;
@@ -429,8 +387,6 @@ enum mt_status mt_ranks_load(const struct mt_args *args, const char *device, str
     MT_TRY(mt_ranks_load_all(args, device, out, err));
     keep_one_each(out, notes);
     note_missing(out, notes);
-    add_clusters(out);
-    for (size_t k = 0; k < out->clusters.n; k++)
-        judge_cluster(out, k);
+    mt_ranks_cluster(out);
     return MT_OK;
 }

@@ -119,7 +119,7 @@ static void say_ranks(const struct mt_page_made *p, struct mt_buf *out)
         mt_page_bold(out, words_of(most, words));
         mt_buf_adds(out, " holds most, ");
         add_size(out, more_b);
-        mt_buf_addf(out, " more than the median of %s", r->staged ? "its stage" : "all");
+        mt_buf_addf(out, " more than the median of %s", r->clusters.n > 1 ? "its cluster" : "all");
         mt_buf_adds(out, "; the largest part of that was allocated in ");
         mt_page_bold(out, p->found.more_site);
         mt_buf_adds(out, ". ");

@@ -39,9 +39,17 @@ void mt_spread_of(const int64_t *figures, size_t n, struct mt_spread *out)
     free(sorted);
 }
 
+/* Ranks that do the same differ by less of the median. */
+static const double share = 0.05;
+
+bool mt_spread_is_near(const struct mt_spread *s, int64_t figure)
+{
+    return fabs((double)figure - (double)s->median) <= share * (double)s->median;
+}
+
 bool mt_spread_is_outside(const struct mt_spread *s, int64_t figure, int64_t doubt)
 {
-    static const double of_normal = 1.4826, scores = 3.5, share = 0.05;
+    static const double of_normal = 1.4826, scores = 3.5;
     double above = (double)figure - (double)s->median;
     double apart = above > 0 ? above - (double)doubt : -above;
     return s->n >= MT_SPREAD_MIN && apart > scores * of_normal * (double)s->deviation &&

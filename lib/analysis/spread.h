@@ -26,6 +26,9 @@ struct mt_spread {
 /* Of n figures, each >= 0; n 0: nothing but n is set. */
 void mt_spread_of(const int64_t *figures, size_t n, struct mt_spread *out);
 
+/* Whether a figure is within the 5 %. */
+bool mt_spread_is_near(const struct mt_spread *s, int64_t figure);
+
 /* Whether a figure, which may be less by `doubt`, lies outside. */
 bool mt_spread_is_outside(const struct mt_spread *s, int64_t figure, int64_t doubt);
 

@@ -47,6 +47,9 @@ static const struct mt_column_def others[] = {
     /* of ranks */
     {"rank", NULL, PLAIN, "its number among the processes of the job"},
     {"stage", NULL, PLAIN, "stage of the pipeline that the rank is in"},
+    {"tp", "TP", PLAIN, "which part of the tensors of its stage the rank has"},
+    {"first_rank", "FROM RANK", PLAIN, "the lowest rank among them"},
+    {"last_rank", "TO RANK", PLAIN, "the highest rank among them"},
     {"over_median_b", "OVER MEDIAN", CHANGE, "the peak less the median of its cluster"},
     {"outlier", NULL, PLAIN, "further from the median than ranks that do the same"},
     {"peak_step", "STEP", PLAIN, "the step in which the peak is"},

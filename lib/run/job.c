@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* The number that digits at s write, s behind them; MT_UNKNOWN: none, or more than 9 digits, which
  * are a time or an id. */
@@ -22,7 +23,7 @@ static bool is_local(const char *part, const char *word)
 {
     static const char local[] = "local";
     const size_t n = sizeof local - 1;
-    return word - part > (ptrdiff_t)n && strncmp(word - n - 1, local, n) == 0;
+    return word - part > (ptrdiff_t)n && strncasecmp(word - n - 1, local, n) == 0;
 }
 
 /* In text up to end. */
@@ -32,7 +33,7 @@ static int64_t number_in(const char *text, const char *end, const char *word)
     const size_t n = strlen(word);
     for (const char *p = text; p + n < end; p++) {
         bool inside = p > text && isalpha((unsigned char)p[-1]);
-        if (strncmp(p, word, n) != 0 || inside || is_local(text, p))
+        if (strncasecmp(p, word, n) != 0 || inside || is_local(text, p))
             continue;
         const char *digits = p + n + (strchr("-_.=", p[n]) != NULL);
         int64_t number = digits < end ? number_at(&digits) : MT_UNKNOWN;
@@ -73,6 +74,16 @@ static void common_ends(const char *const *texts, size_t n, size_t *head, size_t
         --*tail;
 }
 
+/* Some ranks may be missing, but not nearly all. */
+static bool count_processes(const int64_t *numbers, size_t n)
+{
+    enum { MISSING = 24 };
+    bool small = true;
+    for (size_t i = 0; i < n && small; i++)
+        small = numbers[i] < (int64_t)(MISSING * (n + 1));
+    return small;
+}
+
 bool mt_numbers_apart(const char *const *texts, size_t n, int64_t *out)
 {
     size_t head, tail;
@@ -86,6 +97,7 @@ bool mt_numbers_apart(const char *const *texts, size_t n, int64_t *out)
         for (size_t k = 0; k < i && apart; k++)
             apart = numbers[k] != numbers[i];
     }
+    apart = apart && count_processes(numbers, n);
     if (apart)
         memcpy(out, numbers, n * sizeof *out);
     free(numbers);
@@ -100,25 +112,68 @@ static int64_t number_told(const struct mt_stmt *s, int column)
     return v >= 0 && v <= MOST ? v : MT_UNKNOWN;
 }
 
+/* By what the file or the run is called. */
+static void place_by_name(const char *name, struct mt_job_place *out)
+{
+    const int64_t tp = mt_number_behind(name, "tp");
+    const bool alone = mt_number_behind(name, "pp") == MT_UNKNOWN &&
+                       mt_number_behind(name, "dp") == MT_UNKNOWN &&
+                       mt_number_behind(name, "ep") == MT_UNKNOWN;
+    if (out->rank == MT_UNKNOWN)
+        out->rank = mt_number_behind(name, "rank");
+    if (out->rank == MT_UNKNOWN && alone) /* SGLang's 1700.5-TP-3-memory.pickle */
+        out->rank = tp;
+    if (out->stage == MT_UNKNOWN)
+        out->stage = mt_number_behind(name, "pp");
+    if (out->tp == MT_UNKNOWN)
+        out->tp = tp;
+}
+
+/* The first place in a group of each sort counts. */
+static enum mt_status place_in_groups(struct mt_db *db, const char *told, struct mt_job_place *out,
+                                      struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(db, MT_Q_JOB_GROUPS, &s, err));
+    mt_stmt_bind(s, "si", told, out->rank);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        int64_t *at = mt_stmt_int(s, 1) ? &out->stage : &out->tp;
+        *at = *at == MT_UNKNOWN ? number_told(s, 0) : *at;
+    }
+}
+
+static enum mt_status place_told(struct mt_db *db, const char *told, struct mt_job_place *out,
+                                 struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(db, MT_Q_JOB_PLACE, &s, err));
+    mt_stmt_bind(s, "s", told);
+    MT_TRY(mt_stmt_step(s, &row, err));
+    out->rank = number_told(s, 0);
+    out->rank_n = number_told(s, 1);
+    mt_stmt_end(s);
+    return out->rank == MT_UNKNOWN ? MT_OK : place_in_groups(db, told, out, err);
+}
+
 enum mt_status mt_job_place(struct mt_db *db, const struct mt_run *run, struct mt_job_place *out,
                             struct mt_err *err)
 {
     struct mt_stmt *s;
     bool row;
-    *out = (struct mt_job_place){MT_UNKNOWN, MT_UNKNOWN, MT_UNKNOWN};
-    MT_TRY(mt_db_query(db, MT_Q_JOB_PLACE, &s, err));
+    *out = (struct mt_job_place){MT_UNKNOWN, MT_UNKNOWN, MT_UNKNOWN, MT_UNKNOWN};
+    MT_TRY(mt_db_query(db, MT_Q_JOB_TOLD, &s, err));
     mt_stmt_bind(s, "i", run->id);
     MT_TRY(mt_stmt_step(s, &row, err));
-    if (row)
-        *out = (struct mt_job_place){number_told(s, 0), number_told(s, 1), number_told(s, 2)};
-    const char *const texts[] = {run->source, run->name};
-    for (size_t i = 0; i < MT_ARRAY_LEN(texts); i++) {
-        if (out->rank == MT_UNKNOWN)
-            out->rank = mt_number_behind(texts[i], "rank");
-        if (out->stage == MT_UNKNOWN)
-            out->stage = mt_number_behind(texts[i], "pp");
-    }
-    while (row)
-        MT_TRY(mt_stmt_step(s, &row, err));
-    return MT_OK;
+    char *told = row ? mt_strdup(mt_stmt_text(s, 0)) : NULL;
+    mt_stmt_end(s);
+    enum mt_status st = told ? place_told(db, told, out, err) : MT_OK;
+    free(told);
+    place_by_name(run->source, out);
+    place_by_name(run->name, out);
+    return st;
 }

@@ -11,6 +11,7 @@ struct mt_job_place {
     int64_t rank;
     int64_t rank_n; /* ranks of the job */
     int64_t stage;  /* of a pipeline, from 0 */
+    int64_t tp;     /* which part of each tensor it has, where several ranks share one; from 0 */
 };
 
 /*
@@ -23,14 +24,15 @@ enum mt_status mt_job_place(struct mt_db *db, const struct mt_run *run, struct m
 /*
  * The number behind a word in the last part of a path, else in the folder above it: "rank" is 12 in
  * "rank12.json", "oom_rank-12_1699.pickle", "job/rank_12/dump.pickle" and
- * "dp1_pp0_tp2_rank12.1699.pt.trace.json.gz"; not in "frank12" nor "local_rank12". The last in a
- * part counts. MT_UNKNOWN: none, or it does not fit.
+ * "dp1_pp0_tp2_rank12.1699.pt.trace.json.gz"; not in "frank12" nor "local_rank12". Capitals do not
+ * count, and the last in a part does. MT_UNKNOWN: none, or it does not fit.
  */
 int64_t mt_number_behind(const char *path, const char *word);
 
 /*
  * Where n texts (n > 1) differ in one number alone, that number of each: 0 and 1 of "dump_0.pickle"
- * and "dump_1.pickle". False, out untouched: they differ otherwise, or two are equal.
+ * and "dump_1.pickle". False, out untouched: they differ otherwise, two are equal, or the numbers
+ * are too large to count n processes (those of PIDs, of steps).
  */
 bool mt_numbers_apart(const char *const *texts, size_t n, int64_t *out);
 

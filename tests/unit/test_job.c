@@ -30,7 +30,17 @@ static const struct behind_row behind_rows[] = {
     {"the word alone", "rank", "rank", MT_UNKNOWN},
     {"the word and a mark alone", "rank_", "rank", MT_UNKNOWN},
     {"nothing", "", "rank", MT_UNKNOWN},
-    {"capitals are another word", "RANK3", "rank", MT_UNKNOWN},
+    {"capitals", "RANK3", "rank", 3},
+    {"SGLang: the part of a tensor", "1700000000.25-TP-3.trace.json.gz", "tp", 3},
+    {"SGLang: of memory", "1700000000.25-TP-3-memory-DECODE.pickle", "tp", 3},
+    {"SGLang: with coordinates", "1700000000.25-TP-3-DP-1-PP-2-EP-3.trace.json.gz", "pp", 2},
+    {"Megatron: of its own profiler", "torch_profile/rank-5.json.gz", "rank", 5},
+    {"NeMo: of its callback", "memory_snapshot-rank7.pickle", "rank", 7},
+    {"torchtitan: out of memory", "iteration_8_oom/rank2_memory_snapshot.pickle", "rank", 2},
+    {"Composer: behind epoch and batch", "ep0-ba10-rank6.json", "rank", 6},
+    {"a step behind the rank", "memory_snapshot_rank1_step6.pkl", "rank", 1},
+    {"vLLM: behind an instance", "vllm-instance-7f3a-rank-2.1699.pt.trace.json.gz", "rank", 2},
+    {"a host and a process", "node1_4711.1700000000000.pt.trace.json", "rank", MT_UNKNOWN},
 };
 
 static void test_behind(void **state)
@@ -57,6 +67,8 @@ static const struct apart_row apart_rows[] = {
     {"the same number, written twice", {"d1.p", "d01.p", "d2.p"}, false, {0}},
     {"one has no number", {"d.p", "d1.p", "d2.p"}, false, {0}},
     {"no numbers", {"a", "b", "c"}, false, {0}},
+    {"a rank that is missing", {"d0.p", "d40.p", "d63.p"}, true, {0, 40, 63}},
+    {"numbers of processes", {"n_4711.p", "n_4712.p", "n_4713.p"}, false, {0}},
 };
 
 static void test_apart(void **state)
