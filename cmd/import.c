@@ -28,7 +28,8 @@ typedef MT_VEC(char *) paths;
 struct target {
     char *path;
     struct mt_db *db;
-    bool created; /* and nothing is stored in it yet */
+    bool created;        /* and nothing is stored in it yet */
+    size_t run_n, oom_n; /* of the files so far; those that tell of a failed allocation */
 };
 
 static enum mt_status open_database(struct target *t, struct mt_err *err)
@@ -99,6 +100,8 @@ static void tell(struct target *t, const char *path, const struct mt_recording *
                  struct mt_store_result *result)
 {
     tell_created(t);
+    t->run_n++;
+    t->oom_n += rec && rec->notes[MT_NOTE_OOM].count;
     if (result->existed)
         tell_existed(path, result);
     else
@@ -209,7 +212,7 @@ static void tell_passed_over(const char *folder, paths *passed, size_t seen)
 static enum mt_status list_folder(const char *folder, paths *out, struct mt_err *err)
 {
     DIR *dir = opendir(folder);
-    size_t first = out->n, seen = 0;
+    size_t first = out->n, seen = 0, folder_n = 0;
     paths passed = {0};
     struct stat info;
     if (!dir) {
@@ -218,8 +221,10 @@ static enum mt_status list_folder(const char *folder, paths *out, struct mt_err 
     }
     for (struct dirent *e; (e = readdir(dir));) {
         char *path = mt_asprintf("%s/%s", folder, e->d_name);
-        bool file = e->d_name[0] != '.' && stat(path, &info) == 0 && S_ISREG(info.st_mode);
+        bool there = e->d_name[0] != '.' && stat(path, &info) == 0;
+        bool file = there && S_ISREG(info.st_mode);
         seen += file;
+        folder_n += there && S_ISDIR(info.st_mode);
         if (file)
             *mt_vec_push(is_trace(path) ? out : &passed) = path;
         else
@@ -240,7 +245,13 @@ static enum mt_status list_folder(const char *folder, paths *out, struct mt_err 
     char files[MT_HUMAN_LONG];
     MT_FAIL(err, MT_EUSAGE, "there is no trace in this folder (%s looked at)",
             mt_human_plural((int64_t)seen, "file", files));
-    mt_err_hint(err, "Nothing was imported. Folders inside it are not searched.");
+    if (folder_n)
+        mt_err_hint(err,
+                    "Nothing was imported. Folders inside it are not searched: name those that "
+                    "have recordings, such as %s%s*/.",
+                    folder, folder[strlen(folder) - 1] == '/' ? "" : "/");
+    else
+        mt_err_hint(err, "Nothing was imported.");
     return MT_EUSAGE;
 }
 
@@ -260,6 +271,22 @@ static enum mt_status list_inputs(const struct mt_args *args, paths *out, struct
     MT_FAIL(err, MT_EUSAGE, "--name gives one name, but there are %zu files", out->n);
     mt_err_hint(err, "Nothing was imported. Import them one by one, or use --group %s.", how.name);
     return MT_EUSAGE;
+}
+
+/* After the last of many: what to ask of all of them. */
+static void tell_group(const struct target *t)
+{
+    struct mt_buf group = {0};
+    char n[MT_HUMAN_LONG];
+    if (!how.groups.n || t->run_n < 2)
+        return;
+    mt_shell_word(&group, how.groups.v[0]);
+    printf("%s in the group %s: memtool ranks %s compares them\n",
+           mt_human_plural((int64_t)t->run_n, "run", n), group.s, group.s);
+    if (t->oom_n)
+        printf("%zu ran out of memory: memtool oom %s says which first, and why\n", t->oom_n,
+               group.s);
+    mt_buf_free(&group);
 }
 
 /* What a thread has read. */
@@ -320,6 +347,7 @@ static enum mt_status import_each(struct target *t, const paths *inputs, char *c
             mt_print_error(&own);
     }
     mt_ahead_stop(ahead);
+    tell_group(t);
     if (failed && inputs->n > 1)
         MT_FAIL(err, MT_EINPUT, "%zu of %zu files could not be imported%s", failed, inputs->n,
                 failed < inputs->n ? "; the others were" : "");

@@ -18,7 +18,7 @@
 static const char *device_name, *capacity_text;
 static int64_t capacity_b = MT_UNKNOWN; /* capacity_text */
 
-enum { HOLDERS_SHOWN = 10 };
+static struct mt_rows rows = MT_ROWS(10);
 
 /* The page: for people a report for each part of it, for programs one of all. */
 struct page {
@@ -146,12 +146,13 @@ static enum mt_status add_held(struct page *p, struct mt_err *err)
     mt_live_groups_add(&g, &live, level, 0);
     if (g.rows.n)
         qsort(g.rows.v, g.rows.n, sizeof *g.rows.v, by_bytes);
-    const size_t shown = p->part_n > 1 && g.rows.n > HOLDERS_SHOWN ? HOLDERS_SHOWN : g.rows.n;
+    const size_t limit = (size_t)mt_rows_limit(&rows);
+    const size_t shown = limit && g.rows.n > limit ? limit : g.rows.n;
     for (size_t i = 0; i < shown; i++)
         add_holder(p, g.rows.v[i].at[0].bytes, g.rows.v[i].at[0].blocks_n, g.rows.v[i].key[0]);
+    part(p, 1)->left_out_n = part(p, 1)->cut_n = (int64_t)(g.rows.n - shown);
     if (shown < g.rows.n)
-        mt_report_footer(part(p, 1), "%zu more; memtool peak %s --at %lldns lists them",
-                         g.rows.n - shown, p->run, (long long)p->oom->t_ns);
+        mt_report_footer(part(p, 1), "%zu more sites; --limit 0 shows all", g.rows.n - shown);
     mt_report_total(part(p, 0), "in_use_b", mt_cell_int(level));
 out:
     mt_live_groups_free(&g);
@@ -165,22 +166,26 @@ static void add_verdict(struct page *p, const struct mt_oom_advices *all)
 {
     char size[MT_HUMAN_MAX];
     struct mt_report *r = part(p, 2);
-    for (size_t i = 1; i < all->rows.n; i++)
-        if (all->rows.v[i].fits == MT_FITS_YES) {
-            mt_report_footer(r, "first: %s", all->rows.v[i].remedy);
-            return;
-        }
-    const char *perhaps = NULL;
-    for (size_t i = 1; i < all->rows.n && !perhaps; i++)
-        if (all->rows.v[i].fits == MT_FITS_UNKNOWN)
-            perhaps = all->rows.v[i].remedy;
     const struct mt_report *held = part(p, 1);
-    if (held->rows.n && p->part_n > 1)
-        mt_report_footer(r, "%s%s: use less. %s holds most, %s.",
-                         perhaps ? "Nothing makes room for certain, perhaps "
-                                 : "Nothing the allocator could have done makes room",
-                         perhaps ? perhaps : "", held->rows.v[0].cells[2].s,
-                         mt_human_bytes(held->rows.v[0].cells[0].i, size));
+    const struct mt_cell *most = held->rows.n ? held->rows.v[0].cells : NULL;
+    const char *remedy = NULL, *perhaps = NULL;
+    for (size_t i = 1; i < all->rows.n; i++) {
+        if (!remedy && all->rows.v[i].fits == MT_FITS_YES)
+            remedy = all->rows.v[i].remedy;
+        if (!perhaps && all->rows.v[i].fits == MT_FITS_UNKNOWN)
+            perhaps = all->rows.v[i].remedy;
+    }
+    if (p->part_n == 1 || !(remedy || most))
+        return;
+    if (remedy)
+        mt_report_footer(r, "first: %s", remedy);
+    if (most)
+        mt_report_footer(r, "%s%s%s: %s holds most, %s",
+                         remedy    ? "or use less"
+                         : perhaps ? "Nothing makes room for certain, perhaps "
+                                   : "Nothing the allocator could have done makes room",
+                         !remedy && perhaps ? perhaps : "", remedy ? "" : ". Use less", most[2].s,
+                         mt_human_bytes(most[0].i, size));
 }
 
 /* How memory went up to then, as a line of marks. */
@@ -416,9 +421,10 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     (void)exit_code;
     MT_TRY(read_capacity(err));
     if (args->n > 1)
-        return mt_oom_of_ranks(args, device_name, err);
+        return mt_oom_of_ranks(args, device_name, &rows, err);
     MT_TRY(is_group(args->n ? args->v[0] : NULL, &group, err));
-    return group ? mt_oom_of_ranks(args, device_name, err) : one(args->n ? args->v[0] : NULL, err);
+    return group ? mt_oom_of_ranks(args, device_name, &rows, err)
+                 : one(args->n ? args->v[0] : NULL, err);
 }
 
 static const struct mt_opt opts[] = {
@@ -426,6 +432,7 @@ static const struct mt_opt opts[] = {
      "total capacity of the GPU, as the error message names it: tells what others hold there"},
     {"device", 0, MT_OPT_STRING, &device_name, "D",
      "cuda:0, ... (default: the one where an allocation failed last)"},
+    {"limit", 'n', MT_OPT_INT, &rows.limit, "N", MT_LIMIT_HELP("10")},
     {0},
 };
 

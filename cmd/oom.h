@@ -4,6 +4,7 @@
 #ifndef MT_OOM_CMD_H
 #define MT_OOM_CMD_H
 
+#include "cmd/rows.h"
 #include "cmd/view.h"
 #include "lib/usage/oom.h"
 
@@ -20,7 +21,9 @@ const char *mt_oom_asker(struct mt_report *r, struct mt_tree *t, const struct mt
 bool mt_oom_is_recorded(const struct mt_run *run);
 
 /* The last failed allocation of each run of a group or of those named: a row each, the earliest
- * first. Errors: those of mt_ranks_load. */
-enum mt_status mt_oom_of_ranks(const struct mt_args *args, const char *device, struct mt_err *err);
+ * first. For people also what the first rank held beyond the median one. Errors: those of
+ * mt_ranks_load and mt_rows_apply. */
+enum mt_status mt_oom_of_ranks(const struct mt_args *args, const char *device,
+                               const struct mt_rows *rows, struct mt_err *err);
 
 #endif

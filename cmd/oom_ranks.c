@@ -14,9 +14,15 @@
 struct found {
     size_t n, unknown_n; /* ranks that ran out of memory; whose recordings would not say so */
     int64_t first_ns, second_ns; /* of the clock; MT_UNKNOWN */
-    const struct mt_rank *first;
+    const struct mt_rank *first, *any;
     bool unclocked, elsewhere; /* not on the kind of device that ranks are compared by */
 };
+
+/* The rank that it began with; NULL: none, or not known. */
+static const struct mt_rank *culprit(const struct found *f)
+{
+    return f->n == 1 ? f->any : f->unclocked ? NULL : f->first;
+}
 
 static void remember(struct found *f, const struct mt_rank *rank, int64_t at_ns)
 {
@@ -66,6 +72,7 @@ static enum mt_status add_oom(struct mt_report *r, struct found *f, const struct
         mt_report_put(r, row, "device_free_b", mt_cell_int(oom->device_free_b));
     mt_report_put(r, row, "oom_n", mt_cell_int((int64_t)ooms->all.n));
     f->n++;
+    f->any = rank;
     f->unclocked |= !clocked;
     if (clocked)
         remember(f, rank, mt_wrap_add(run->start_ns, oom->t_ns));
@@ -152,9 +159,70 @@ static void describe(const struct mt_ranks *ranks, const struct found *f, struct
                           "known.");
     mt_report_total(r, "rank_n", mt_cell_int((int64_t)ranks->all.n));
     mt_report_total(r, "oom_rank_n", mt_cell_int((int64_t)f->n));
+    mt_report_total(r, "first_run",
+                    mt_cell_text(culprit(f) ? mt_report_text(r, culprit(f)->name) : NULL));
 }
 
-enum mt_status mt_oom_of_ranks(const struct mt_args *args, const char *device, struct mt_err *err)
+/* What to look at first: the line in which the rank differs, or that it does not. */
+static void say_first(const struct mt_ranks *ranks, const struct mt_rank *first,
+                      struct mt_report *more)
+{
+    char bytes[MT_HUMAN_MAX];
+    const struct mt_spread *s = &ranks->clusters.v[first->cluster].spread;
+    const int site = mt_report_find_column(more, "site");
+    const int change = mt_report_find_column(more, "at_peak_delta_b");
+    const struct mt_cell *cells = more->rows.n ? more->rows.v[0].cells : NULL;
+    struct mt_buf name = {0};
+    if (first->outside && cells && cells[change].i > 0)
+        mt_report_footer(more, "look first at %s: %s more there than in a usual rank",
+                         cells[site].s, mt_human_bytes(cells[change].i, bytes));
+    else if (!first->outside && s->n >= MT_SPREAD_MIN)
+        mt_report_footer(more, "no more than others: what it holds, all ranks hold");
+    mt_shell_word(&name, first->name);
+    mt_report_footer(more, "memtool oom %s: who held what when it failed, and what would have fit",
+                     name.s);
+    mt_buf_free(&name);
+}
+
+/* For people: what the rank that it began with held beyond the median one. */
+static enum mt_status compare(const struct mt_ranks *ranks, const struct mt_rank *first,
+                              struct mt_report *more, struct mt_err *err)
+{
+    static const struct mt_rows rows = MT_ROWS(10);
+    static const struct mt_peak_change how = {"first", "MEDIAN", "FIRST", &rows};
+    const struct mt_rank_cluster *c = &ranks->clusters.v[first->cluster];
+    const struct mt_rank *median = &ranks->all.v[c->median];
+    more->title = mt_asprintf("what %s held%s", mt_rank_words(more, first),
+                              ranks->at_end ? "" : " at its peak");
+    if (c->spread.n < 2 || median == first || first->figure_b == MT_UNKNOWN)
+        return MT_OK;
+    free(more->title);
+    more->title = mt_asprintf("what %s held%s beyond %s%s", mt_rank_words(more, first),
+                              ranks->at_end ? "" : " at its peak", mt_rank_words(more, median),
+                              c->spread.n > 2 ? ", the median" : "");
+    return mt_ranks_change(ranks, median, first, &how, more, err);
+}
+
+static enum mt_status show(const struct mt_ranks *ranks, const struct found *f, struct mt_report *r,
+                           struct mt_err *err)
+{
+    struct mt_report more;
+    const struct mt_report *both[] = {r, &more};
+    const struct mt_rank *first = mt_people_read() && !f->elsewhere ? culprit(f) : NULL;
+    enum mt_status st = MT_OK;
+    mt_report_init(&more, "memtool.oom", 1);
+    if (first) {
+        st = compare(ranks, first, &more, err);
+        say_first(ranks, first, &more);
+    }
+    if (st == MT_OK)
+        st = mt_show_all(both, more.columns.n ? 2 : 1, err);
+    mt_report_free(&more);
+    return st;
+}
+
+enum mt_status mt_oom_of_ranks(const struct mt_args *args, const char *device,
+                               const struct mt_rows *rows, struct mt_err *err)
 {
     struct mt_ranks ranks = {0};
     struct mt_report r;
@@ -169,8 +237,12 @@ enum mt_status mt_oom_of_ranks(const struct mt_args *args, const char *device, s
         st = look_at(&ranks, &ranks.all.v[i], device, &r, &f, err);
     if (st == MT_OK) {
         order_rows(&r, &f);
+        st = mt_rows_apply(rows, &r, "", err);
+    }
+    if (st == MT_OK) {
+        mt_rows_footer(rows, &r, NULL, "");
         describe(&ranks, &f, &r);
-        st = mt_show(&r, err);
+        st = show(&ranks, &f, &r, err);
     }
     mt_report_free(&r);
     mt_ranks_free(&ranks);

@@ -52,7 +52,8 @@ out, err, rows = compare("good", good, "--group", "job")
 m.check(len([row for row in rows if row.startswith('INSERT INTO "run" ')]) == len(packed), "all are stored", len(packed))
 # As many once more: what is there is told by its hash, and nothing is changed.
 again, _, after = imported("good3.db", good, "--group", "job", "-j", "3")
-m.check(again.count("already imported as run") == len(packed) and len(again.splitlines()) == len(packed), "the second time", again[:300])
+m.check(again.count("already imported as run") == len(packed) and len(again.splitlines()) == len(packed) + 1, "the second time", again[:300])
+m.check(again.splitlines()[-1] == f"{len(packed)} runs in the group job: memtool ranks job compares them", "what to ask of the group", again[-300:])
 # The first of them joins last, so each is the latest in its turn; rows of runs are as they were.
 m.check([row for row in after if "run_group" not in row] == [row for row in rows if "run_group" not in row], "nothing changes")
 _, joined, _ = imported("good3.db", good, "--group", "other", "-j", "3")

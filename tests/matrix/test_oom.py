@@ -4,6 +4,7 @@
 import glob
 import os
 import pickle
+import sys
 
 import inputs
 import mt
@@ -108,6 +109,57 @@ log = os.path.join(SAMPLES, "heap", "heaptrack.zst")
 m.run("import", log, "--name", "log_rank5", "--group", "failing")
 m.check(any("1 of these does not record failed" in note for note in m.json("oom", "fails_rank0", "fails_rank3", "log_rank5")["notes"]), "a run that does not record it")
 m.check("cannot_tell" in m.json("oom", "log_rank5", log), "none that records it")
+
+# A crashed job: 64 dumps in a folder called as the group, one of which keeps what others free.
+sys.path.insert(0, SAMPLES)
+import make_snapshots as made  # pylint: disable=wrong-import-position,wrong-import-order
+
+KEPT = [made.GATHER, made.frame("remember", "/home/me/train.py", 27), made.STEP, made.MAIN]
+
+
+def dump(rank, keeps, fails_us):
+    """Ten steps on a GPU of 100 MiB."""
+    gpu = made.Device(time_us=1_700_000_000_000_000 + rank * 13 % 50)
+    gpu.alloc(gpu.segment(20 * made.MIB, made.INPUT_STACK), 9 * made.MIB, made.INPUT_STACK)
+    work = gpu.segment(40 * made.MIB, made.FORWARD_STACK)
+    for _ in range(10):
+        block = gpu.alloc(work, 3 * made.MIB + rank % 4 * 1024, made.FORWARD_STACK)
+        if keeps:
+            gpu.alloc(gpu.segment(4 * made.MIB, KEPT), 3 * made.MIB, KEPT)
+        gpu.free(block, made.BACKWARD_STACK)
+    if fails_us is not None:
+        gpu.now += fails_us
+        gpu.record("oom", made.MIB, 50 * made.MIB, made.FORWARD_STACK)
+    return made.snapshot(gpu)
+
+
+def job(name, keeps, fails_us):
+    """Dumps as torchtitan calls them, in a group called as their folder; what import prints last."""
+    os.makedirs(name)
+    for rank in range(64):
+        with open(os.path.join(name, f"rank{rank}_memory_snapshot.pickle"), "wb") as file:
+            pickle.dump(dump(rank, keeps(rank), fails_us(rank)), file)
+    return m.run("import", name, "--group", name)[1].splitlines()
+
+
+last = job("crashed", lambda rank: rank == 37, lambda rank: 0 if rank == 37 else 1000 + rank)
+m.check(last[-2:] == ["64 runs in the group crashed: memtool ranks crashed compares them",
+                      "64 ran out of memory: memtool oom crashed says which first, and why"], "import says what to ask", last[-3:])
+first = m.json("oom", "crashed")
+m.check(first["rows"][0]["rank"] == 37 and first["totals"]["first_run"] == first["rows"][0]["run"], "the rank it began with", first["totals"])
+m.check(len(first["rows"]) == 64 and len(m.run("oom", "crashed", "--limit", "3", "--format", "csv")[1].splitlines()) == 4, "rows of programs")
+page = m.run("oom", "crashed")[1]
+for told in ("rank 37 ran out first", "54 more rows; --limit 0 shows all", "what rank 37 held at its peak beyond rank", "look first at train.py:27 remember: 30 MiB more",
+             "memtool oom rank37_memory_snapshot: who held what"):
+    m.check(told in page, "crashed", told, page)
+m.check("use less: train.py:27 remember holds most, 30 MiB" in m.run("oom", "rank37_memory_snapshot")[1].replace("Use", "use").replace("less. ", "less: "), "the page names the line")
+job("alone", lambda rank: rank == 5, lambda rank: 0 if rank == 5 else None)
+page = m.run("oom", "alone")[1]
+m.check("64 ranks · 1 ran out of memory" in page and "look first at train.py:27 remember" in page, "one of 64", page)
+job("all_alike", lambda rank: False, lambda rank: 1000 + rank)
+page = m.run("oom", "all_alike")[1]
+m.check("no more than others: what it holds, all ranks hold" in page and "look first" not in page, "no outlier is made up", page)
+
 m.run("oom", "nothing", codes=(2,))
 m.run("oom", "own-oom.pickle", "--capacity", "x", codes=(2,))
 m.run("oom", "own-oom.pickle", "--device", "cuda:7", codes=(2,))
