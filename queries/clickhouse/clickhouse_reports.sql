@@ -10,13 +10,13 @@ SELECT rank, run_name, stage, device, peak_b, peak_b - median_b AS over_median_b
   peak_ns, at_end_b
 FROM (SELECT rank, name AS run_name, stage, device, peak_b, ifNull(doubt_b, 0) AS doubt_b, peak_ns, end_b AS at_end_b, ifNull(stage, -1) AS cluster
   FROM memtool.rollup FINAL WHERE kind = 'run' AND job = {job:String} AND compared = 1
-  ORDER BY peak_b DESC, number LIMIT 1 BY ifNull(rank, -1 - number))
+  ORDER BY peak_b DESC, number LIMIT 1 BY ifNull(rank, -1 - number)) AS l
 ANY LEFT JOIN (SELECT cluster, length(peaks) AS known_n, peaks[intDiv(known_n + 1, 2)] AS median_b,
     arraySort(arrayMap(x -> abs(x - median_b), peaks))[intDiv(known_n + 1, 2)] AS deviation_b
   FROM (SELECT ifNull(stage, -1) AS cluster, arraySort(groupArray(assumeNotNull(peak_b))) AS peaks
     FROM (SELECT stage, rank, peak_b, number FROM memtool.rollup FINAL WHERE kind = 'run' AND job = {job:String} AND compared = 1
       AND isNotNull(peak_b) ORDER BY peak_b DESC, number LIMIT 1 BY ifNull(rank, -1 - number))
-    GROUP BY cluster)) USING cluster
+    GROUP BY cluster)) AS r USING cluster
 ORDER BY rank, run_name;
 
 -- name: spread
@@ -35,10 +35,10 @@ ORDER BY stage;
 -- The peak of each rank in each step.
 -- out: rank, run_name, step, peak_b (NULL: the recording ends before)
 SELECT rank, run_name, step, peak_b
-FROM (SELECT run, number, step, peak_b FROM memtool.rollup FINAL WHERE kind = 'step' AND job = {job:String} AND compared = 1)
-ANY INNER JOIN (SELECT run, rank, name AS run_name, peak_b AS most_b, number AS joined
+FROM (SELECT run, number, step, peak_b FROM memtool.rollup FINAL WHERE kind = 'step' AND job = {job:String} AND compared = 1) AS l
+ALL INNER JOIN (SELECT run, rank, name AS run_name, peak_b AS most_b, number AS joined
   FROM memtool.rollup FINAL WHERE kind = 'run' AND job = {job:String} AND compared = 1
-  ORDER BY most_b DESC, joined LIMIT 1 BY ifNull(rank, -1 - joined)) USING run
+  ORDER BY most_b DESC, joined LIMIT 1 BY ifNull(rank, -1 - joined)) AS r USING run
 ORDER BY rank, run_name, number;
 
 -- name: sites
@@ -47,15 +47,15 @@ ORDER BY rank, run_name, number;
 SELECT new_at_peak_b - base_at_peak_b AS at_peak_delta_b, sumIf(assumeNotNull(at_peak_b), run = median) AS base_at_peak_b,
   sumIf(assumeNotNull(at_peak_b), run = most) AS new_at_peak_b, name AS site
 FROM (SELECT job, run, name, at_peak_b FROM memtool.rollup FINAL
-  WHERE kind = 'site' AND job = {job:String} AND compared = 1 AND isNotNull(at_peak_b))
-ANY INNER JOIN (SELECT job, arraySort(x -> (-x.1, x.2), ranks)[1].3 AS most,
+  WHERE kind = 'site' AND job = {job:String} AND compared = 1 AND isNotNull(at_peak_b)) AS l
+ALL INNER JOIN (SELECT job, arraySort(x -> (-x.1, x.2), ranks)[1].3 AS most,
     arraySort(arrayFilter(x -> x.4 = arraySort(y -> (-y.1, y.2), ranks)[1].4, ranks)) AS peers,
     peers[intDiv(length(peers) + 1, 2)].3 AS median
   FROM (SELECT job, groupArray((assumeNotNull(peak_b), ifNull(rank, toInt64(9223372036854775807)), run, ifNull(stage, -1))) AS ranks
     FROM (SELECT job, run, rank, stage, peak_b, number FROM memtool.rollup FINAL
       WHERE kind = 'run' AND job = {job:String} AND compared = 1 AND isNotNull(peak_b)
       ORDER BY peak_b DESC, number LIMIT 1 BY ifNull(rank, -1 - number))
-    GROUP BY job)) USING job
+    GROUP BY job)) AS r USING job
 WHERE run = most OR run = median
 GROUP BY name
 HAVING base_at_peak_b <> new_at_peak_b
@@ -67,10 +67,10 @@ ORDER BY at_peak_delta_b DESC, site;
 SELECT run_name, peak_b, if(isNull(peak_b) OR indexOf(numbers, number) < 2, NULL, peak_b - peaks[indexOf(numbers, number) - 1]) AS change_b,
   alloc_b, end_b AS at_end_b
 FROM (SELECT number, name AS run_name, peak_b, alloc_b, end_b, job FROM memtool.rollup FINAL
-  WHERE kind = 'run' AND job = {job:String} AND compared = 1)
+  WHERE kind = 'run' AND job = {job:String} AND compared = 1) AS l
 ANY LEFT JOIN (SELECT job, groupArray(number) AS numbers, groupArray(assumeNotNull(peak_b)) AS peaks
   FROM (SELECT job, number, peak_b FROM memtool.rollup FINAL WHERE kind = 'run' AND job = {job:String} AND compared = 1 AND isNotNull(peak_b)
-    ORDER BY number) GROUP BY job) USING job
+    ORDER BY number) GROUP BY job) AS r USING job
 ORDER BY number;
 
 -- name: peak

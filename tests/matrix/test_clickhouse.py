@@ -4,88 +4,19 @@ answers what memtool itself does, to the byte, whatever happened while the rows 
 
 import csv
 import io
-import json
 import os
 import random
-import re
 import subprocess
 import sys
 
 import clickhouse
-import mt
+from rollups import RANKS, answers, generate, imported, m, queries
 
 if not clickhouse.PROGRAM or not clickhouse.CLIENT:
     print("skip: clickhouse-server is not installed; `.ci/deps check` installs it")
     sys.exit(77)
 
-m = mt.Matrix()
-RANKS = int(os.environ.get("RANKS", "12"))
-GENERATOR = os.path.join(os.environ["SAMPLES"], "..", "tests", "bench", "gen_job.py")
-AT = "900000000ns"  # a moment of the generated job: the leak has begun
 INSERT = "INSERT INTO memtool.rollup FORMAT TabSeparatedWithNames"
-
-
-def generate(folder, *options):
-    subprocess.run([sys.executable, "-B", GENERATOR, folder, *options], check=True)
-    with open(os.path.join(folder, "job.json"), encoding="utf-8") as file:
-        return json.load(file)
-
-
-def imported():
-    """The job, and another run of one of its ranks; returns what its ranks are."""
-    job = generate("job", "--ranks", str(RANKS))
-    generate("later", "--ranks", str(RANKS), "--steps", "5")
-    os.rename("later/rank0.json.gz", "job/rank0_again.json.gz")
-    m.run("import", "job", "--partial", "--group", "job", codes=(0, 1))
-    return job
-
-
-def rows_of(*command):
-    """The rows of a report, as texts by column."""
-    out = m.run(*command, "--format", "tsv", "--limit", "0")[1]
-    return list(csv.DictReader(io.StringIO(out), delimiter="\t", quoting=csv.QUOTE_NONE))
-
-
-def lines(rows, *columns):
-    truth = {"true": "1", "false": "0"}
-    return "".join("\t".join(truth.get(row[c], row[c]) for c in columns) + "\n" for row in rows)
-
-
-def answers(job):
-    """What memtool says, by query of ClickHouse."""
-    ranks = rows_of("ranks", "job")
-    of = {section: [row for row in ranks if row["section"] == section] for section in ("rank", "outlier")}
-    peak = rows_of("peak", f"rank{job['outlier']}", "--by", "site")
-    found = {int(row["rank"]) for row in of["rank"] if row["outlier"] == "true"}
-    m.check(found == {job["outlier"], job["leak"]}, "ranks", "other outliers than the generator made", found, job)
-    m.check(of["outlier"], "ranks", "nothing to compare")
-    moment = rows_of("peak", f"rank{job['leak']}", "--at", AT, "--by", "site")
-    m.check(moment, "peak", AT, "nothing is alive")
-    live = lines(sorted(moment, key=lambda row: (-int(row["live_b"]), row["site"])), "live_b", "site")
-    return {
-        "ranks": lines(sorted(of["rank"], key=lambda row: int(row["rank"])), "rank", "run", "stage", "device", "peak_b",
-                       "over_median_b", "outlier", "peak_ns", "at_end_b"),
-        "spread": lines(rows_of("ranks", "job", "--by", "cluster"), "stage", "rank_n", "least_peak_b", "median_peak_b",
-                        "peak_b", "deviation_b"),
-        "steps": lines(rows_of("ranks", "job", "--per", "step"), "rank", "run", "step", "peak_b"),
-        "sites": lines(sorted(of["outlier"], key=lambda row: (-int(row["at_peak_delta_b"]), row["site"])),
-                       "at_peak_delta_b", "base_at_peak_b", "new_at_peak_b", "site"),
-        "trend": lines([row for row in rows_of("trend", "job") if row["section"] == "run"], "run", "peak_b", "change_b",
-                       "alloc_b", "at_end_b"),
-        "live": live,
-        "peak": lines(sorted(peak, key=lambda row: (-int(row["at_peak_b"]), row["site"])), "at_peak_b",
-                      "site"),
-    }
-
-
-def queries(job):
-    """The statements, with values for their parameters."""
-    named = re.search(r"There are: (.*)\.", m.run("schema", "--dialect", "clickhouse", "?", codes=(2,))[2])[1]
-    def statement(name):
-        values = {"job": "'job'", "run": f"'rank{job['leak' if name == 'live' else 'outlier']}'", "at": AT[:-2]}
-        return re.sub(r"\{(\w+):\w+\}", lambda p: values[p[1]], m.run("schema", "--dialect", "clickhouse", name)[1])
-
-    return {name: statement(name) for name in named.split(", ")}
 
 
 def compare(cluster, asked, expected, when):
@@ -186,21 +117,6 @@ def check_fan_in(cluster):
     m.check(got == "first job\t4\nsecond\t4\n", "fan_in", got)
 
 
-def check_parquet(text):
-    try:
-        import duckdb  # pylint: disable=import-outside-toplevel
-    except ImportError:
-        print("skip: Parquet: Python's duckdb is not installed")
-        return
-    with open("job.tsv", "w", encoding="utf-8") as file:
-        file.write(text)
-    database = duckdb.connect()
-    database.execute(m.run("schema", "--dialect", "duckdb")[1])
-    got = database.execute("SELECT * FROM 'job.parquet'").fetchall()
-    as_text = ["\t".join(r"\N" if v is None else str(v) for v in row) for row in got]
-    m.check(sorted(as_text) == sorted(text.splitlines()[1:]), "duckdb", "other rows")
-
-
 def main():
     job = imported()
     head, rows = exported()
@@ -227,7 +143,6 @@ def main():
             own = cluster.client("SELECT count() FROM memtool.rollup_v1", shard=shard).stdout
             m.check(int(own) > 0, "loaded", "a shard without rows")
         check_fan_in(cluster)
-    check_parquet(text)
     m.finish(7 * RANKS)
 
 
