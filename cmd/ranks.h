@@ -20,6 +20,8 @@ struct mt_rank {
     int64_t figure_b;                   /* what ranks are compared by; MT_UNKNOWN */
     bool *peaks_known;                  /* of each device: its recording covers all of its peak */
     bool certain;                       /* that of the one compared does */
+    bool process;                       /* a process log, which has no allocations */
+    bool failed;                        /* an allocation did in it; with failed_first alone */
     bool outside;                       /* of what is usual in its cluster */
     size_t cluster;
 };
@@ -57,15 +59,17 @@ struct mt_ranks {
                        0: none */
     bool numbered;  /* nothing says that they are ranks: they have the one
                        number in which files or names differ */
-    char device[32]; /* what the compared device is called, or its kind */
+    char device[32];   /* what the compared device is called, or its kind */
+    bool failed_first; /* set it before they are loaded: of several runs of a rank one stays in
+                          which an allocation failed, if there is any */
     enum mt_ranks_apart apart;
 };
 
 /*
  * The runs of a group (NULL: the one that a run joined last), or those named: names or files.
  * device NULL: of the kind that most was allocated on. Of several runs of a rank the one that had
- * most stays; notes tell. Free it also on failure. Errors: of mt_open_run; MT_EUSAGE: there is no
- * group, or a single run.
+ * most stays, and process logs beside other runs are left out; notes tell. Free it also on failure.
+ * Errors: of mt_open_run; MT_EUSAGE: there is no group, or a single run.
  */
 enum mt_status mt_ranks_load(const struct mt_args *args, const char *device, struct mt_ranks *out,
                              struct mt_report *notes, struct mt_err *err);

@@ -8,6 +8,7 @@
 #include "lib/model/kind_words.h"
 #include "lib/model/process.h"
 #include "lib/usage/gaps.h"
+#include "lib/usage/oom.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +53,7 @@ const char *mt_rank_words(struct mt_report *r, const struct mt_rank *rank)
 static enum mt_status load_rank(struct mt_ranks *r, const char *ref, int64_t id, struct mt_err *err)
 {
     struct mt_run run;
+    struct mt_run_device unused;
     struct mt_db *db = NULL;
     struct mt_rank *rank = mt_vec_push(&r->all);
     *rank = (struct mt_rank){.ref = ref, .id = id, .figure_b = MT_UNKNOWN};
@@ -63,6 +65,9 @@ static enum mt_status load_rank(struct mt_ranks *r, const char *ref, int64_t id,
     snprintf(rank->format, sizeof rank->format, "%s", run.format);
     mt_output_spare_source(&run);
     snprintf(rank->time_unit, sizeof rank->time_unit, "%s", run.time_unit);
+    rank->process = run.kind == MT_RUN_PROCESS;
+    if (r->failed_first)
+        MT_TRY_OUT(mt_oom_device(db, &run, NULL, &unused, &rank->failed, err));
     MT_TRY_OUT(mt_job_place(db, &run, &rank->place, err));
     MT_TRY_OUT(mt_run_devices(db, &run, &rank->devices, &rank->device_n, err));
     rank->peaks_known = mt_alloc((rank->device_n + 1) * sizeof *rank->peaks_known);
@@ -254,14 +259,16 @@ static void number_ranks(struct mt_ranks *r)
     free(texts);
 }
 
-/* In order of rank, those of a rank by what they had, those of no known rank last; the earlier run
- * first. */
+/* In order of rank, those of a rank by what failed in them and what they had, those of no known
+ * rank last; the earlier run first. */
 static int by_rank(const void *a, const void *b)
 {
     const struct mt_rank *x = a, *y = b;
     const int64_t p = x->place.rank, q = y->place.rank;
     if (p != q)
         return p == MT_UNKNOWN ? 1 : q == MT_UNKNOWN ? -1 : p < q ? -1 : 1;
+    if (p != MT_UNKNOWN && x->failed != y->failed)
+        return x->failed ? -1 : 1;
     if (p != MT_UNKNOWN && x->figure_b != y->figure_b)
         return x->figure_b > y->figure_b ? -1 : 1;
     return x->id < y->id ? -1 : x->id > y->id;
@@ -289,9 +296,30 @@ static void keep_one_each(struct mt_ranks *r, struct mt_report *notes)
     if (example)
         mt_report_note(notes,
                        "%s of %zu ranks are further runs of a rank, such as %s: of each rank the "
-                       "run with the highest peak is shown.",
-                       mt_human_plural((int64_t)(r->all.n - n), "run", runs), ranks_n, example);
+                       "run with the highest peak is shown%s.",
+                       mt_human_plural((int64_t)(r->all.n - n), "run", runs), ranks_n, example,
+                       r->failed_first ? ", of those in which an allocation failed if there are any"
+                                       : "");
     r->all.n = n;
+}
+
+/* What `record` saw of the processes of a job is no rank of it. */
+static void leave_out_processes(struct mt_ranks *r, struct mt_report *notes)
+{
+    size_t n = 0, process_n = 0;
+    char logs[MT_HUMAN_LONG];
+    for (size_t i = 0; i < r->all.n; i++)
+        process_n += r->all.v[i].process;
+    if (!process_n || process_n == r->all.n)
+        return;
+    for (size_t i = 0; i < r->all.n; i++)
+        if (r->all.v[i].process)
+            free_rank(&r->all.v[i]);
+        else
+            r->all.v[n++] = r->all.v[i];
+    r->all.n = n;
+    mt_report_note(notes, "%s of the group: left out beside the other runs.",
+                   mt_human_plural((int64_t)process_n, "process log", logs));
 }
 
 /* Ranks that the job had, as recorders say, and that are not there. */
@@ -369,22 +397,29 @@ static enum mt_status load_all(struct mt_ranks *r, const struct mt_args *args, s
     return load_group(r, err);
 }
 
+static enum mt_status choose_figures(struct mt_ranks *r, const char *device, struct mt_err *err)
+{
+    const struct mt_rank *unused[2];
+    MT_TRY(choose_devices(r, device, err));
+    take_figures(r);
+    number_ranks(r);
+    r->apart = find_apart(r, unused);
+    return MT_OK;
+}
+
 enum mt_status mt_ranks_load_all(const struct mt_args *args, const char *device,
                                  struct mt_ranks *out, struct mt_err *err)
 {
     MT_TRY(load_all(out, args, err));
-    MT_TRY(choose_devices(out, device, err));
-    take_figures(out);
-    number_ranks(out);
-    const struct mt_rank *unused[2];
-    out->apart = find_apart(out, unused);
-    return MT_OK;
+    return choose_figures(out, device, err);
 }
 
 enum mt_status mt_ranks_load(const struct mt_args *args, const char *device, struct mt_ranks *out,
                              struct mt_report *notes, struct mt_err *err)
 {
-    MT_TRY(mt_ranks_load_all(args, device, out, err));
+    MT_TRY(load_all(out, args, err));
+    leave_out_processes(out, notes);
+    MT_TRY(choose_figures(out, device, err));
     keep_one_each(out, notes);
     note_missing(out, notes);
     mt_ranks_cluster(out);

@@ -160,6 +160,18 @@ job("all_alike", lambda rank: False, lambda rank: 1000 + rank)
 page = m.run("oom", "all_alike")[1]
 m.check("no more than others: what it holds, all ranks hold" in page and "look first" not in page, "no outlier is made up", page)
 
+os.makedirs("again")
+for name, made_of in (("first_rank0", (0, False, 7)), ("later_rank0", (0, True, None)), ("first_rank1", (1, False, None))):
+    with open(f"again/{name}.pickle", "wb") as file:
+        pickle.dump(dump(*made_of), file)
+m.run("import", "again", "--group", "again")
+rows = m.json("oom", "again")["rows"]
+m.check([row["run"] for row in rows] == ["first_rank0"], "the dump of a rank that failed, not that with the higher peak", rows)
+m.check(sorted(filter(None, (row.get("run") for row in m.rows("ranks", "again")))) == ["first_rank1", "later_rank0"], "ranks show the higher peak")
+m.run("import", os.path.join(os.environ["SAMPLES"], "process/mprofile.dat"), "--group", "again")
+_, _, err = m.run("ranks", "again", "--format", "csv")
+m.check("mprofile" not in m.run("ranks", "again")[1] and "1 process log of the group: left out" in err, "a process log is no rank", err)
+
 m.run("oom", "nothing", codes=(2,))
 m.run("oom", "own-oom.pickle", "--capacity", "x", codes=(2,))
 m.run("oom", "own-oom.pickle", "--device", "cuda:7", codes=(2,))

@@ -68,7 +68,7 @@ class Ops:
     def __init__(self, run):
         self.run = run
         self.of = {row["id"]: (row["name"], row["parent_id"], self.step(row["start_ns"])) for row in m.query(
-            "SELECT o.id, o.parent_id, o.start_ns, f.name FROM v_op o JOIN node n ON n.id = o.node_id JOIN v_frame f ON f.id = n.frame_id "
+            "SELECT o.id, o.parent_id, o.start_ns, iif(f.kind = 'python', '[Python]', f.name) AS name FROM v_op o JOIN node n ON n.id = o.node_id JOIN v_frame f ON f.id = n.frame_id "
             f"WHERE o.run = '{run.name}'")}
 
     def step(self, t_ns):
