@@ -47,16 +47,23 @@ static double units_at(const struct curve *c, int64_t t)
     return (double)i + fmin(in, 1);
 }
 
+/* Times of damaged databases may be any: two that were kept apart so have a difference. */
+static int64_t kept_apart(double ns)
+{
+    return (int64_t)fmax(-4e18, fmin(ns, 4e18));
+}
+
 /* The time at which so many have passed. */
 static int64_t time_of(const struct curve *c, double units)
 {
     if (!c->steps)
-        return (int64_t)(units * c->unit_ns);
+        return kept_apart(units * c->unit_ns);
     size_t i = (size_t)units, n = c->wanted->steps->all.n;
-    if (i >= n)
-        return c->wanted->steps->all.v[n - 1].end_ns;
-    const struct mt_step *s = &c->wanted->steps->all.v[i];
-    return s->start_ns + (int64_t)((units - (double)i) * ((double)s->end_ns - (double)s->start_ns));
+    const struct mt_step *s = &c->wanted->steps->all.v[i < n ? i : n - 1];
+    const double length = (double)s->end_ns - (double)s->start_ns;
+    if (fabs((double)s->start_ns) > 2e18 || fabs(length) > 2e18)
+        return kept_apart((double)(i < n ? s->start_ns : s->end_ns));
+    return i < n ? s->start_ns + (int64_t)((units - (double)i) * length) : s->end_ns;
 }
 
 /* ---- parts ---- */

@@ -135,7 +135,8 @@ static enum mt_status add_peak(struct reading *r, struct mt_err *err)
 {
     const struct mt_level *v = r->out->levels.all.v;
     size_t n = r->out->levels.all.n;
-    if (!mt_device_knows(r->device, MT_KNOWS_AT_PEAK) || r->device->peak_ns == MT_UNKNOWN)
+    const bool at_no_time = r->device->peak_ns == MT_UNKNOWN && !r->device->peak_b;
+    if (!mt_device_knows(r->device, MT_KNOWS_AT_PEAK) || at_no_time)
         return MT_OK;
     size_t at = n ? mt_count_below(&v->t_ns, n, sizeof *v, r->device->peak_ns) : 0;
     insert(r->out, at, r->device->peak_ns);

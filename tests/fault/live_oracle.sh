@@ -47,7 +47,7 @@ END
 # What is live after record R by name, with the rest that nothing is known of. Blocks older than the
 # recording are live from its start where the level counts them.
 live_by_name() { # R
-    query "$(levels), names(name, b) AS (SELECT coalesce(f.name, iif(a.alloc_record IS NULL, '[before trace]', '[outside ops]')), sum(a.bytes_b)
+    query "$(levels), names(name, b) AS (SELECT coalesce(iif(o.id IS NOT NULL AND f.kind = 'python', '[Python]', f.name), iif(a.alloc_record IS NULL, '[before trace]', '[outside ops]')), sum(a.bytes_b)
         FROM alloc a LEFT JOIN op o ON o.id = a.alloc_op_id LEFT JOIN node n ON n.id = coalesce(o.node_id, a.alloc_node_id)
         LEFT JOIN v_frame f ON f.id = n.frame_id
         WHERE a.device_id = $id AND (a.alloc_record <= $1 OR a.alloc_record IS NULL AND $start_b <> 0)
