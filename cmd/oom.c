@@ -1,6 +1,7 @@
 /* memtool oom: an allocation that failed on one page, or those of several dumps side by side. */
 #include "cmd/oom.h"
 #include "cmd/cache.h"
+#include "cmd/category_line.h"
 #include "cmd/common.h"
 #include "lib/analysis/oom_advice.h"
 #include "lib/base/human.h"
@@ -128,6 +129,16 @@ static int by_bytes(const void *a, const void *b)
     return x->at[0].bytes > y->at[0].bytes ? -1 : x->at[0].bytes < y->at[0].bytes;
 }
 
+/* What it was for: totals, and for people a line above who held it. */
+static void add_categories(struct page *p, const struct mt_live_set *live, int64_t level)
+{
+    const struct mt_category_parts parts = mt_category_parts_of(&p->v.device, live, level);
+    struct mt_buf line = {0};
+    mt_category_totals(part(p, 0), "", &parts);
+    mt_category_line(&line, &parts);
+    part(p, 1)->figure = mt_category_figure(&line);
+}
+
 /* Who held what at that moment, by site; all of it adds up to the level then. */
 static enum mt_status add_held(struct page *p, struct mt_err *err)
 {
@@ -154,6 +165,7 @@ static enum mt_status add_held(struct page *p, struct mt_err *err)
     if (shown < g.rows.n)
         mt_report_footer(part(p, 1), "%zu more sites; --limit 0 shows all", g.rows.n - shown);
     mt_report_total(part(p, 0), "in_use_b", mt_cell_int(level));
+    add_categories(p, &live, level);
 out:
     mt_live_groups_free(&g);
     mt_live_set_free(&live);

@@ -10,7 +10,7 @@
 
 /* What is said of the device and of PyTorch's memory, for people. */
 #define MT_OOM_FREE     "free on the GPU"
-#define MT_OOM_RESERVED "reserved by PyTorch, of it"
+#define MT_OOM_RESERVED "reserved by PyTorch, of which"
 #define MT_OOM_HOLE     "largest free range"
 
 /* The site that asked for a failed allocation, a text of the report; NULL: unknown. */
