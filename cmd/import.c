@@ -29,7 +29,7 @@ struct target {
     char *path;
     struct mt_db *db;
     bool created;        /* and nothing is stored in it yet */
-    size_t run_n, oom_n; /* of the files so far; those that tell of a failed allocation */
+    size_t run_n, oom_n; /* of the files so far but process logs; those with a failed allocation */
 };
 
 static enum mt_status open_database(struct target *t, struct mt_err *err)
@@ -100,12 +100,12 @@ static void tell(struct target *t, const char *path, const struct mt_recording *
                  struct mt_store_result *result)
 {
     tell_created(t);
-    t->run_n++;
+    t->run_n += !rec || rec->kind != MT_RUN_PROCESS;
     t->oom_n += rec && rec->notes[MT_NOTE_OOM].count;
     if (result->existed)
         tell_existed(path, result);
     else
-        mt_import_summarise(rec, result->name, how.step_marker);
+        mt_import_summarise(rec, result->name, &how);
     for (int i = 0; i < result->replaced_n; i++)
         tell_replaced(result->replaced[i]);
 }

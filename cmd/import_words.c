@@ -166,7 +166,32 @@ static void describe_notes(struct mt_buf *out, const struct mt_recording *r)
 }
 
 /* What a person wants to know after an import. */
-void mt_import_summarise(const struct mt_recording *r, const char *run, const char *marker)
+/* Options that say nothing of such a recording. */
+static void describe_unused(struct mt_buf *out, const struct mt_recording *r,
+                            const struct mt_import_opts *how)
+{
+    const bool ops = r->kind == MT_RUN_TRACE, heap = r->kind == MT_RUN_HEAP;
+    const bool stacks = heap || r->kind == MT_RUN_SNAPSHOT;
+    const struct {
+        const char *option, *of;
+        bool given, used;
+    } all[] = {
+        {"--step-marker", "traces and snapshots", how->step_marker,
+         ops || r->kind == MT_RUN_SNAPSHOT},
+        {"--split", "heap logs", how->split, heap},
+        {"--values", "heap logs", how->values != MT_MEANS_UNSAID, heap},
+        {"--alloc-fn", "heap logs", how->alloc_fn, heap},
+        {"--library-sites", "snapshots and heap logs", how->library_sites, stacks},
+        {"--cpp-frames", "snapshots and heap logs", how->cpp_frames != MT_CPP_FOLD, stacks},
+    };
+    for (size_t i = 0; i < MT_ARRAY_LEN(all); i++)
+        if (all[i].given && !all[i].used)
+            mt_buf_addf(out, "  note: %s is for %s: it changes nothing here\n", all[i].option,
+                        all[i].of);
+}
+
+void mt_import_summarise(const struct mt_recording *r, const char *run,
+                         const struct mt_import_opts *how)
 {
     struct mt_buf out = {0};
     if (r->kind == MT_RUN_PROCESS)
@@ -174,10 +199,11 @@ void mt_import_summarise(const struct mt_recording *r, const char *run, const ch
     else if (r->summed)
         describe_heap(&out, r, run);
     else
-        describe_run(&out, r, run, marker);
+        describe_run(&out, r, run, how->step_marker);
     for (size_t i = 0; i < r->devices.n; i++)
         describe_device(&out, r, &r->devices.v[i]);
     describe_notes(&out, r);
+    describe_unused(&out, r, how);
     struct mt_buf safe = {0};
     for (char *line = out.s, *end; (end = strchr(line, '\n')); line = end + 1) {
         *end = '\0';

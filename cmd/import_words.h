@@ -4,9 +4,10 @@
 #ifndef MT_IMPORT_WORDS_H
 #define MT_IMPORT_WORDS_H
 
-#include "lib/model/recording.h"
+#include "cmd/import_file.h"
 
-/* Says on stdout what was read: run is its name; marker: --step-marker, NULL if not given. */
-void mt_import_summarise(const struct mt_recording *r, const char *run, const char *marker);
+/* Says on stdout what was read, run is its name, and which options were of no use. */
+void mt_import_summarise(const struct mt_recording *r, const char *run,
+                         const struct mt_import_opts *how);
 
 #endif

@@ -335,6 +335,12 @@ static enum mt_status check_options(struct mt_err *err)
         mt_err_hint(err, by ? "Leave out --exact or --by." : "Leave out --exact or --format svg.");
         return MT_EUSAGE;
     }
+    if (exact && (width >= 0 || height >= 0)) {
+        const char *size = width >= 0 ? "width" : "height";
+        MT_FAIL(err, MT_EUSAGE, "--%s is for charts, and --exact draws none", size);
+        mt_err_hint(err, "Leave out --exact or --%s.", size);
+        return MT_EUSAGE;
+    }
     if (by && metric && strcmp(metric, metrics[ALLOCATED].name) != 0) {
         MT_FAIL(err, MT_EUSAGE, "%s bytes have no allocation site: --by cannot group them", metric);
         mt_err_hint(err, "Leave out --by or --metric %s.", metric);
