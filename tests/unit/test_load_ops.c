@@ -123,9 +123,7 @@ static const struct known rows[] = {
      NULL,
      {MT_BY_NAME},
      1,
-     "train: 1, self +0 -0 in 20, all +12 -0 in 100\n"
-     "enter: 1, self +0 -0 in 2, all +0 -0 in 4\n"
-     "new: 1, self +0 -0 in 2, all +0 -0 in 2\n"
+     "[Python]: 3, self +0 -0 in 24, all +12 -0 in 100\n"
      "s: 1, self +8 -0 in 66, all +12 -0 in 76\n"
      "a: 1, self +4 -0 in 10, all +4 -0 in 10\n"},
     {"ops are cut at one that began before the step",
