@@ -122,7 +122,7 @@ static void say_top(const struct mt_page_made *p, int64_t whole, struct mt_buf *
         mt_buf_adds(out, ". ");
     }
     if (nameless && top[1].site && *top[1].site != '[' && top[1].bytes > 0) {
-        mt_buf_adds(out, "Of the rest most, ");
+        mt_buf_adds(out, "The next largest part, ");
         say_part(out, top[1].bytes, whole);
         mt_buf_adds(out, in);
         mt_page_bold(out, top[1].site);
