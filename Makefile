@@ -204,8 +204,11 @@ $(B)/memtool: $(CMD_OBJ) $(B)/libmemtool.a $(B)/stamp/objects | $(SUPPORT)
 	$(CC) $(CFLAGS) $(SAN) $(LDFLAGS) -o $@ $(filter %.o %.a,$^) $(if $(STATIC),$(LINKED_IN),$(LIBS))
 
 # Libraries are linked in where there is an archive of one, but for glibc: to load them takes a quarter of a small
-# report. Debian's libxxhash.a lacks what chooses by processor. `make STATIC=` links with shared ones.
-STATIC ?= $(if $(SAN),,yes)
+# report. Debian's libxxhash.a lacks what chooses by processor. Where something that an archive asks for is not
+# installed, and with `make STATIC=`, all are shared ones.
+STATIC ?= $(if $(SAN)$(strip $(NOT_INSTALLED)),,yes)
+NOT_INSTALLED = $(foreach l,$(sort $(STATIC_LIBS)),$(if $(filter /%,$(shell \
+    for kind in a so; do $(CC) -print-file-name=lib$(l:-l%=%).$$kind; done)),,$(l)))
 LINKED_IN = -Wl,--start-group $(ARCHIVES) -Wl,--end-group $(WITHOUT_ARCHIVE) -lsupc++ -pthread -lm
 STATIC_LIBS = $(shell $(PKG_CONFIG) --static --libs-only-l $(PKGS))
 ARCHIVES = $(sort $(filter /%,$(foreach l,$(filter-out -lxxhash -lm -lpthread -ldl,$(STATIC_LIBS)), \
