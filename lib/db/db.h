@@ -126,6 +126,8 @@ uint64_t mt_stmt_index(const struct mt_stmt *s, int column, int64_t first);
 double mt_stmt_real(const struct mt_stmt *s, int column);
 const char *mt_stmt_text(const struct mt_stmt *s,
                          int column); /* NULL is NULL; until the next step */
+/* Whether a value is text to its end: no blob, and without a NUL in it. */
+bool mt_stmt_is_text(const struct mt_stmt *s, int column);
 /* n bytes, until the next step; never NULL. */
 const uint8_t *mt_stmt_blob(const struct mt_stmt *s, int column, size_t *n);
 int64_t mt_db_last_id(const struct mt_db *db);

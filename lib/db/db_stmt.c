@@ -271,6 +271,13 @@ double mt_stmt_real(const struct mt_stmt *s, int column)
     return sqlite3_column_double(s->s, column);
 }
 
+bool mt_stmt_is_text(const struct mt_stmt *s, int column)
+{
+    const bool text = sqlite3_column_type(s->s, column) == SQLITE_TEXT;
+    const char *from = text ? (const char *)sqlite3_column_text(s->s, column) : NULL;
+    return from && strlen(from) == (size_t)sqlite3_column_bytes(s->s, column);
+}
+
 const uint8_t *mt_stmt_blob(const struct mt_stmt *s, int column, size_t *n)
 {
     const uint8_t *bytes = sqlite3_column_blob(s->s, column);

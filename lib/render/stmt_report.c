@@ -23,8 +23,9 @@ static struct mt_cell cell_of(const struct mt_stmt *s, int column)
         return mt_cell_int(mt_stmt_int(s, column));
     case MT_VALUE_REAL:
         return mt_cell_real(mt_stmt_real(s, column));
-    case MT_VALUE_TEXT:
-        return mt_cell_text(mt_stmt_text(s, column));
+    case MT_VALUE_TEXT: /* what ends at a NUL would be a part, taken for all of it */
+        return mt_cell_text(mt_stmt_is_text(s, column) ? mt_stmt_text(s, column)
+                                                       : "[bytes: hex() shows them]");
     default:
         return (struct mt_cell){0};
     }
