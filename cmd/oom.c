@@ -187,17 +187,17 @@ static void add_verdict(struct page *p, const struct mt_oom_advices *all)
         if (!perhaps && all->rows.v[i].fits == MT_FITS_UNKNOWN)
             perhaps = all->rows.v[i].remedy;
     }
-    if (p->part_n == 1 || !(remedy || most))
+    if (p->part_n == 1 || !(remedy || perhaps || most))
         return;
     if (remedy)
         mt_report_footer(r, "first: %s", remedy);
+    else if (perhaps)
+        mt_report_footer(r, "perhaps: %s", perhaps);
+    else
+        mt_report_footer(r, "nothing the allocator could have done makes room");
     if (most)
-        mt_report_footer(r, "%s%s%s: %s holds most, %s",
-                         remedy    ? "or use less"
-                         : perhaps ? "Nothing makes room for certain, perhaps "
-                                   : "Nothing the allocator could have done makes room",
-                         !remedy && perhaps ? perhaps : "", remedy ? "" : ". Use less", most[2].s,
-                         mt_human_bytes(most[0].i, size));
+        mt_report_footer(r, "%suse less: %s holds most, %s", remedy || perhaps ? "or " : "",
+                         most[2].s, mt_human_bytes(most[0].i, size));
 }
 
 /* How memory went up to then, as a line of marks. */

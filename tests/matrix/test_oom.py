@@ -152,7 +152,7 @@ page = m.run("oom", "crashed")[1]
 for told in ("rank 37 ran out first", "54 more rows; --limit 0 shows all", "what rank 37 held at its peak beyond rank", "look first at train.py:27 remember: 30 MiB more",
              "memtool oom rank37_memory_snapshot: who held what"):
     m.check(told in page, "crashed", told, page)
-m.check("use less: train.py:27 remember holds most, 30 MiB" in m.run("oom", "rank37_memory_snapshot")[1].replace("Use", "use").replace("less. ", "less: "), "the page names the line")
+m.check("use less: train.py:27 remember holds most, 30 MiB" in m.run("oom", "rank37_memory_snapshot")[1], "the page names the line")
 job("alone", lambda rank: rank == 5, lambda rank: 0 if rank == 5 else None)
 page = m.run("oom", "alone")[1]
 m.check("64 ranks · 1 ran out of memory" in page and "look first at train.py:27 remember" in page, "one of 64", page)

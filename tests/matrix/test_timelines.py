@@ -177,11 +177,11 @@ def cut():
 
 
 def refused():
-    """Snapshots have no categories; a timeline has neither threads nor ops."""
-    m.run("import", os.path.join(os.environ["SAMPLES"], "snapshots", "basic.pickle"), "--name", "snapshot")
+    """Snapshots without frames have no categories; a timeline has neither threads nor ops."""
+    m.run("import", os.path.join(os.environ["SAMPLES"], "snapshots", "no_frames.pickle"), "--name", "snapshot")
     for report in ("table", "peak", "leaks", "timeline"):
         code, out, err = m.run(report, "snapshot", "--by", "category", codes=(2,))
-        m.check(code == 2 and not out and "does not say what memory is for" in err, report, "of a snapshot", err)
+        m.check(code == 2 and not out and "without stacks that tell what its memory is for" in err, report, "of a snapshot", err)
     m.run("table", "raw0", "--by", "category,thread", codes=(2,))
     m.run("table", "raw0", "--by", "category,name")
 
