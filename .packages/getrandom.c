@@ -1,4 +1,5 @@
-/* arc4random_buf() of glibc 2.36, which Debian's libexpat.a asks for: with this the wheel runs on glibc 2.34, too. */
+/* arc4random_buf() of glibc 2.36, which Debian's libexpat.a asks for: with this the wheel runs on
+ * glibc 2.34, too. */
 #include <stddef.h>
 #include <sys/random.h>
 #include <sys/types.h>

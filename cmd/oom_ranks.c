@@ -224,7 +224,7 @@ static enum mt_status show(const struct mt_ranks *ranks, const struct found *f, 
 enum mt_status mt_oom_of_ranks(const struct mt_args *args, const char *device,
                                const struct mt_rows *rows, struct mt_err *err)
 {
-    struct mt_ranks ranks = {.failed_first = true};
+    struct mt_ranks ranks = {.failed_first = true, .failed_on = device};
     struct mt_report r;
     struct found f = {.first_ns = MT_UNKNOWN, .second_ns = MT_UNKNOWN};
     mt_report_init(&r, "memtool.oom", 1);

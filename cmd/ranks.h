@@ -59,9 +59,10 @@ struct mt_ranks {
                        0: none */
     bool numbered;  /* nothing says that they are ranks: they have the one
                        number in which files or names differ */
-    char device[32];   /* what the compared device is called, or its kind */
-    bool failed_first; /* set it before they are loaded: of several runs of a rank one stays in
-                          which an allocation failed, if there is any */
+    char device[32];       /* what the compared device is called, or its kind */
+    bool failed_first;     /* set it before they are loaded: of several runs of a rank one stays in
+                              which an allocation failed, if there is any */
+    const char *failed_on; /* with it: on that device, or one of that kind; NULL: on any */
     enum mt_ranks_apart apart;
 };
 

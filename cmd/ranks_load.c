@@ -67,7 +67,7 @@ static enum mt_status load_rank(struct mt_ranks *r, const char *ref, int64_t id,
     snprintf(rank->time_unit, sizeof rank->time_unit, "%s", run.time_unit);
     rank->process = run.kind == MT_RUN_PROCESS;
     if (r->failed_first)
-        MT_TRY_OUT(mt_oom_device(db, &run, NULL, &unused, &rank->failed, err));
+        MT_TRY_OUT(mt_oom_device(db, &run, r->failed_on, &unused, &rank->failed, err));
     MT_TRY_OUT(mt_job_place(db, &run, &rank->place, err));
     MT_TRY_OUT(mt_run_devices(db, &run, &rank->devices, &rank->device_n, err));
     rank->peaks_known = mt_alloc((rank->device_n + 1) * sizeof *rank->peaks_known);
@@ -89,8 +89,7 @@ static size_t kind_length(const char *device)
 
 static bool is_kind(const struct mt_run_device *d, const char *wanted)
 {
-    size_t n = kind_length(d->name);
-    return strcmp(d->name, wanted) == 0 || (strlen(wanted) == n && !strncmp(d->name, wanted, n));
+    return mt_device_is(d->name, wanted, true) || mt_device_is(d->name, wanted, false);
 }
 
 /* What was allocated on the devices of a kind, of all ranks; where no one counts that, what they

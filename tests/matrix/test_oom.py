@@ -168,6 +168,8 @@ m.run("import", "again", "--group", "again")
 rows = m.json("oom", "again")["rows"]
 m.check([row["run"] for row in rows] == ["first_rank0"], "the dump of a rank that failed, not that with the higher peak", rows)
 m.check({row["run"] for row in m.rows("ranks", "again") if row["rank"] == 0} == {"later_rank0"}, "ranks show the higher peak")
+m.run("oom", "again", "--device", "cuda:9", codes=(2,))
+m.check([row["run"] for row in m.json("oom", "again", "--device", "cuda:0")["rows"]] == ["first_rank0"], "on the device asked for")
 m.run("import", os.path.join(os.environ["SAMPLES"], "process/mprofile.dat"), "--group", "again")
 _, _, err = m.run("ranks", "again", "--format", "csv")
 m.check("mprofile" not in m.run("ranks", "again")[1] and "1 process log of the group: left out" in err, "a process log is no rank", err)
