@@ -127,16 +127,25 @@ enum mt_status mt_by_known(const struct mt_by *by, struct mt_db *db, const struc
     for (int k = 0; k < by->n; k++) {
         const char *label = mt_group_label_key(by->v[k]);
         MT_TRY(mt_knows(run, device, label ? MT_KNOWS_LABELS : needs[by->v[k]] & asked, err));
-        if (label && db)
+        if (label)
             MT_TRY(mt_knows_label(db, run, label, err));
-        if (db && by->v[k] == MT_BY_LINE)
+        if (by->v[k] == MT_BY_LINE)
             MT_TRY(mt_knows_lines(db, run, err));
-        if (db && by->v[k] == MT_BY_LAYER)
+        if (by->v[k] == MT_BY_LAYER)
             MT_TRY(mt_knows_layers(db, run, err));
-        if (db && (by->v[k] == MT_BY_TENSOR || by->v[k] == MT_BY_DTYPE))
+        if (by->v[k] == MT_BY_TENSOR || by->v[k] == MT_BY_DTYPE)
             MT_TRY(mt_knows_tensors(db, run, device, err));
     }
     return MT_OK;
+}
+
+struct mt_by mt_by_any_label(const struct mt_by *by)
+{
+    struct mt_by out = *by;
+    for (int k = 0; k < out.n; k++)
+        if (mt_group_label_key(out.v[k]))
+            out.v[k] = MT_BY_LABEL;
+    return out;
 }
 
 enum mt_status mt_by_finer(struct mt_by *by, const char *asked, struct mt_db *db,

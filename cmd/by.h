@@ -50,10 +50,13 @@ enum mt_status mt_by_note_lines(const struct mt_by *by, struct mt_db *db, const 
 /* What rows by these keys show besides their figures: enum mt_about, or-ed. */
 unsigned mt_by_about(const struct mt_by *by);
 
-/* Refuses keys that nothing of such a device can be grouped by, and labels that the run has not (db
- * NULL: another one may have them).
+/* Refuses keys that nothing of such a device can be grouped by, and labels that the run has not.
  * Errors: MT_EUSAGE, MT_EDB. */
 enum mt_status mt_by_known(const struct mt_by *by, struct mt_db *db, const struct mt_run *run,
                            const struct mt_run_device *device, struct mt_err *err);
+
+/* The same keys with "label" for labels that were asked for by name: of several runs, one may have
+ * such a label and another not. */
+struct mt_by mt_by_any_label(const struct mt_by *by);
 
 #endif

@@ -229,13 +229,24 @@ static enum mt_status trend(const struct mt_args *args, const struct comparison 
     return MT_OK;
 }
 
-/* Whether the runs of a side can be grouped by the keys of --by. */
-static enum mt_status check_known(const struct comparison *c, int side, struct mt_err *err)
+static enum mt_status keys_known(const struct mt_by *keys, const struct mt_diff_side *s,
+                                 struct mt_err *err)
 {
-    const struct mt_diff_side *s = &c->live.side[side];
+    return mt_by_known(keys, s->db, &s->run, &s->device, err);
+}
+
+/* Whether both runs can be grouped by the keys of --by. A label is enough in one of them. */
+static enum mt_status check_known(const struct comparison *c, struct mt_err *err)
+{
     struct mt_by keys = {.n = c->op.key_n};
+    struct mt_err ignored = MT_ERR_INIT;
     memcpy(keys.v, c->op.keys, sizeof c->op.keys);
-    return mt_by_known(&keys, side ? s->db : NULL, &s->run, &s->device, err);
+    const struct mt_by any_label = mt_by_any_label(&keys);
+    for (int s = 0; s < 2; s++)
+        MT_TRY(keys_known(&any_label, &c->live.side[s], err));
+    return keys_known(&keys, &c->live.side[0], &ignored) == MT_OK
+               ? MT_OK
+               : keys_known(&keys, &c->live.side[1], err);
 }
 
 /* Sites of both runs must be of one kind: lines, told apart by their top ops, too, or top ops. */
@@ -304,8 +315,8 @@ static enum mt_status open_sides(const char *const refs[2], struct comparison *c
         to->db = from->db;
         to->run = from->run;
         to->device = from->device;
-        MT_TRY(check_known(c, s, err));
     }
+    MT_TRY(check_known(c, err));
     return settle_sites(c, err);
 }
 

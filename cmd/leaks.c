@@ -356,19 +356,6 @@ static enum mt_status settle_keys(struct mt_by *keys, struct mt_db *db, const st
     return mt_by_note_lines(keys, db, run, r, err);
 }
 
-/* The same of several runs, by the last of them. */
-static enum mt_status settle_keys_of(const char *ref, struct mt_by *keys, struct mt_report *r,
-                                     struct mt_err *err)
-{
-    struct mt_db *db = NULL;
-    struct mt_run run;
-    enum mt_status st = mt_open_run(ref, &db, &run, err);
-    if (st == MT_OK)
-        st = settle_keys(keys, db, &run, r, err);
-    mt_db_close(db);
-    return st;
-}
-
 static enum mt_status one_run(const char *ref, struct mt_by *keys, struct mt_report *r,
                               struct mt_leaks_answer *answer, struct mt_err *err)
 {
@@ -435,8 +422,9 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
         MT_TRY_OUT(no_suppressions_here(err));
     else {
         struct mt_narrow narrow;
+        bool apart, processes = false;
         MT_TRY_OUT(mt_narrow_parse(category, &narrow, err));
-        MT_TRY_OUT(settle_keys_of(args->v[args->n - 1], &keys, &report, err));
+        MT_TRY_OUT(mt_leaks_settle_keys(args, by, &keys, &apart, &report, err));
         const struct mt_leaks_wanted wanted = {.device = device_name,
                                                .narrow = &narrow,
                                                .keys = keys.v,
@@ -444,8 +432,8 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
                                                .min_b = min_b,
                                                .all = all || !mt_people_read(),
                                                .warmup = WARMUP,
-                                               .rows = &rows};
-        bool processes = false;
+                                               .rows = &rows,
+                                               .apart = apart};
         if (!by && !category)
             MT_TRY_OUT(mt_leaks_of_process_runs(args, &wanted, &report, &answer, &processes, err));
         if (!processes)

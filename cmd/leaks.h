@@ -4,6 +4,7 @@
 #ifndef MT_LEAKS_CMD_H
 #define MT_LEAKS_CMD_H
 
+#include "cmd/by.h"
 #include "cmd/rows.h"
 #include "cmd/view.h"
 #include "lib/analysis/growth.h"
@@ -25,6 +26,7 @@ struct mt_leaks_wanted {
     int64_t warmup; /* steps of each run that may build up state */
     const struct mt_rows *rows;                 /* whose min_b is not used */
     const struct mt_suppressions *suppressions; /* NULL = none; of a run of sums */
+    bool apart; /* sites of several runs cannot be matched: whether they grow is unknown */
 };
 
 /* ---- leaks_devices.c ---- */
@@ -52,6 +54,20 @@ enum mt_status mt_leaks_other_devices(struct mt_allocations *lives,
 enum mt_status mt_leaks_at_end(struct mt_view *v, const struct mt_leaks_wanted *w,
                                struct mt_report *r, struct mt_leaks_answer *answer,
                                struct mt_err *err);
+
+/* ---- leaks_keys.c ---- */
+
+/* What sites of several runs are told apart by, asked for or not, in place of one run's keys (mt_by
+ * of "site"). Lines are told apart by their top ops, too; where some runs have no lines, ops are
+ * compared, or, where sites are asked for, *apart. Notes tell. Errors: of mt_open_run. */
+enum mt_status mt_leaks_settle_keys(const struct mt_args *refs, bool asked, struct mt_by *keys,
+                                    bool *apart, struct mt_report *r, struct mt_err *err);
+
+/* Refuses keys that a run does not know (mt_by_known). Of labels the last run has to have those
+ * that are asked for. */
+enum mt_status mt_leaks_keys_known(const struct mt_leaks_wanted *w, bool last, struct mt_db *db,
+                                   const struct mt_run *run, const struct mt_run_device *device,
+                                   struct mt_err *err);
 
 /* ---- leaks_process.c ---- */
 

@@ -70,6 +70,7 @@ static enum mt_status note_gaps(struct sites *s, size_t i, struct mt_db *db,
  * than the next. Nor where some runs count them and others do not. */
 static void note_recorder(struct sites *s, size_t i, const struct mt_run *run)
 {
+    s->ends.unknown |= s->wanted->apart;
     if (i == 0)
         s->first = *run;
     else if (!mt_formats_alike(s->first.format, run->format)) {
@@ -178,9 +179,7 @@ static enum mt_status add_run(struct sites *s, size_t i, const char *ref, struct
         MT_TRY_OUT(mt_narrow_device(db, &run, s->wanted->narrow, &s->device, err));
     note_older(s, &run);
     MT_TRY_OUT(mt_knows(&run, &s->device, MT_KNOWS_AT_END, err));
-    for (int k = 0; i == s->ends.run_n - 1 && k < s->wanted->key_n; k++)
-        if (mt_group_label_key(s->wanted->keys[k]))
-            MT_TRY_OUT(mt_knows_label(db, &run, mt_group_label_key(s->wanted->keys[k]), err));
+    MT_TRY_OUT(mt_leaks_keys_known(s->wanted, i == s->ends.run_n - 1, db, &run, &s->device, err));
     MT_TRY_OUT(mt_allocations_open(db, &run, &lives, err));
     MT_TRY_OUT(look_at_steps(s, &lives, err));
     st = mt_run_ends_add(&s->ends, i, &lives, &s->device, err);
