@@ -127,10 +127,11 @@ static enum mt_status find_losing(struct mt_diff_side *s, struct mt_strtab *name
     enum mt_status st = mt_doubt_load(s->lives, &s->device, &doubt, err);
     for (uint32_t i = 0; i < t->nodes.n && st == MT_OK && mt_device_is_bounded(&s->device); i++) {
         const struct mt_tree_node *n = &t->nodes.v[i];
-        if (mt_doubt_loses(&doubt, i))
-            add_site_name(names, mt_strtab_get(&t->strings, n->top),
-                          n->scope == MT_NONE ? "[no scope]"
-                                              : mt_strtab_get(&t->strings, n->scope));
+        if (!mt_doubt_loses(&doubt, i))
+            continue;
+        const uint32_t top = mt_tree_top(t, i); /* may add a text */
+        add_site_name(names, mt_strtab_get(&t->strings, top),
+                      n->scope == MT_NONE ? "[no scope]" : mt_strtab_get(&t->strings, n->scope));
     }
     if (mt_doubt_loses(&doubt, MT_NONE) || s->device.alloc_unseen_n)
         add_site_name(names, "[outside ops]", "[outside ops]");

@@ -36,12 +36,6 @@ static uint32_t label_of(struct mt_tree *t, uint32_t label, const char *wanted)
     return id == MT_NONE ? text_id(t, "[no label]") : id;
 }
 
-/* Functions of Python around ops are one row: what they hold themselves is outside of ops. */
-static uint32_t op_or_python(struct mt_tree *t, const struct mt_tree_node *n, uint32_t name)
-{
-    return t->has_ops && n->is_python && name == n->frame ? text_id(t, "[Python]") : name;
-}
-
 /* Keys that depend on the node alone. */
 static uint32_t node_key(struct mt_grouper *g, uint32_t node, enum mt_group_key key)
 {
@@ -49,9 +43,9 @@ static uint32_t node_key(struct mt_grouper *g, uint32_t node, enum mt_group_key 
     const struct mt_tree_node *n = &t->nodes.v[node];
     switch (key) {
     case MT_BY_NAME:
-        return op_or_python(t, n, n->frame);
+        return mt_tree_op(t, node);
     case MT_BY_TOP:
-        return op_or_python(t, n, n->top);
+        return mt_tree_top(t, node);
     case MT_BY_SITE:
         return mt_tree_site_text(t, node);
     case MT_BY_LINE:

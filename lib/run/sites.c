@@ -10,6 +10,23 @@ static uint32_t take(struct mt_tree *t, struct mt_buf *text)
     return id;
 }
 
+static uint32_t op_or_python(struct mt_tree *t, const struct mt_tree_node *n, uint32_t name)
+{
+    static const char python[] = "[Python]";
+    const bool own = t->has_ops && n->is_python && name == n->frame;
+    return own ? mt_strtab_add(&t->strings, python, sizeof python - 1) : name;
+}
+
+uint32_t mt_tree_op(struct mt_tree *t, uint32_t node)
+{
+    return op_or_python(t, &t->nodes.v[node], t->nodes.v[node].frame);
+}
+
+uint32_t mt_tree_top(struct mt_tree *t, uint32_t node)
+{
+    return op_or_python(t, &t->nodes.v[node], t->nodes.v[node].top);
+}
+
 uint32_t mt_site_of_frame(struct mt_tree *t, uint32_t name)
 {
     struct mt_python_function f;

@@ -7,6 +7,11 @@
 
 #include "lib/run/load.h"
 
+/* What rows call a node's op, and the outermost one around it. Functions of Python around ops are
+ * one, "[Python]": what they hold themselves is outside of ops. */
+uint32_t mt_tree_op(struct mt_tree *t, uint32_t node);
+uint32_t mt_tree_top(struct mt_tree *t, uint32_t node);
+
 /* The site of a frame of a trace: "models/vit.py:41 forward", a string of the tree; MT_NONE: it is
  * no function of the user's own. */
 uint32_t mt_site_of_frame(struct mt_tree *t, uint32_t name);
