@@ -400,7 +400,8 @@ static enum mt_status one(const char *ref, struct mt_err *err)
     return st;
 }
 
-/* Whether the one argument is a group rather than a file or run. */
+/* Whether the one argument is a group rather than a file or run: a run whose name only begins so
+ * does not hide a group. */
 static enum mt_status is_group(const char *ref, bool *group, struct mt_err *err)
 {
     struct mt_db *db = NULL;
@@ -411,7 +412,9 @@ static enum mt_status is_group(const char *ref, bool *group, struct mt_err *err)
     if (!ref || mt_cache_is_file(ref)) /* a folder may be called as the group that it became */
         return MT_OK;
     enum mt_status st = mt_open_for_reading(&db, err);
-    if (st == MT_OK && mt_run_find(db, ref, &run, &ignored) != MT_OK)
+    const bool run_named = st == MT_OK && mt_run_find(db, ref, &run, &ignored) == MT_OK &&
+                           (strcmp(run.name, ref) == 0 || mt_run_is_id(ref, &run));
+    if (st == MT_OK && !run_named)
         *group = mt_runs_of_group(db, ref, 1, &ids, &ignored) == MT_OK;
     mt_vec_free(&ids);
     mt_db_close(db);

@@ -7,6 +7,7 @@
 #include "lib/render/columns.h"
 #include "lib/run/knows.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* Times of snapshots are those of the system's clock; others say nothing of other machines. */
 #define A_CLOCK_NS ((int64_t)100000000000000000) /* 1973: no counter since a boot is as large */
@@ -15,7 +16,8 @@ struct found {
     size_t n, unknown_n; /* ranks that ran out of memory; whose recordings would not say so */
     int64_t first_ns, second_ns; /* of the clock; MT_UNKNOWN */
     const struct mt_rank *first, *any;
-    bool unclocked, elsewhere; /* not on the kind of device that ranks are compared by */
+    const char *first_on, *any_on; /* the devices where these did */
+    bool unclocked, elsewhere;     /* not on the kind of device that ranks are compared by */
 };
 
 /* The rank that it began with; NULL: none, or not known. */
@@ -24,12 +26,18 @@ static const struct mt_rank *culprit(const struct found *f)
     return f->n == 1 ? f->any : f->unclocked ? NULL : f->first;
 }
 
-static void remember(struct found *f, const struct mt_rank *rank, int64_t at_ns)
+static const char *culprit_on(const struct found *f)
+{
+    return f->n == 1 ? f->any_on : f->first_on;
+}
+
+static void remember(struct found *f, const struct mt_rank *rank, const char *device, int64_t at_ns)
 {
     if (f->first_ns == MT_UNKNOWN || at_ns < f->first_ns) {
         f->second_ns = f->first_ns;
         f->first_ns = at_ns;
         f->first = rank;
+        f->first_on = device;
     } else if (f->second_ns == MT_UNKNOWN || at_ns < f->second_ns) {
         f->second_ns = at_ns;
     }
@@ -63,7 +71,8 @@ static enum mt_status add_oom(struct mt_report *r, struct found *f, const struct
     if (rank->place.rank != MT_UNKNOWN)
         mt_report_put(r, row, "rank", mt_cell_int(rank->place.rank));
     mt_report_put(r, row, "run", mt_cell_text(mt_report_text(r, rank->name)));
-    mt_report_put(r, row, "device", mt_cell_text(mt_report_text(r, device->name)));
+    const char *on = mt_report_text(r, device->name);
+    mt_report_put(r, row, "device", mt_cell_text(on));
     mt_report_put(r, row, "at_ns", mt_cell_int(oom->t_ns));
     if (clocked)
         mt_report_put(r, row, "epoch_ns", mt_cell_int(mt_wrap_add(run->start_ns, oom->t_ns)));
@@ -73,9 +82,10 @@ static enum mt_status add_oom(struct mt_report *r, struct found *f, const struct
     mt_report_put(r, row, "oom_n", mt_cell_int((int64_t)ooms->all.n));
     f->n++;
     f->any = rank;
+    f->any_on = on;
     f->unclocked |= !clocked;
     if (clocked)
-        remember(f, rank, mt_wrap_add(run->start_ns, oom->t_ns));
+        remember(f, rank, on, mt_wrap_add(run->start_ns, oom->t_ns));
     MT_TRY(add_segments(r, row, db, run, device, oom, err));
     enum mt_status st = mt_load_nodes(db, run, &tree, err);
     if (st == MT_OK)
@@ -211,7 +221,10 @@ static enum mt_status show(const struct mt_ranks *ranks, const struct found *f, 
     const struct mt_rank *first = mt_people_read() && !f->elsewhere ? culprit(f) : NULL;
     enum mt_status st = MT_OK;
     mt_report_init(&more, "memtool.oom", 1);
-    if (first) {
+    /* Ranks are compared on the device that each allocates most on: one may run out on another. */
+    if (first && strcmp(first->device->name, culprit_on(f)) != 0) {
+        mt_report_footer(r, "--device %s: what it held there beyond the others", culprit_on(f));
+    } else if (first) {
         st = compare(ranks, first, &more, err);
         say_first(ranks, first, &more);
     }

@@ -103,6 +103,24 @@ for rank, device in ((0, "cuda:1"), (1, "cuda:0")):
     for options in ([], ["--device", "cuda"]):
         _, out, _ = m.run("oom", f"fails_rank{rank}", *options)
         m.check(f" {device} · out of memory at 10 us: {100 + rank} MiB" in out, "where it failed", rank, out[:200])
+os.mkdir("beside")  # all fail where less is allocated, the first of them with more there than others
+for rank in range(5):
+    traces = []
+    for device, sizes in ((0, [10]), (1, [2, 6] if rank == 3 else [2])):
+        events = [{"action": "segment_alloc", "addr": (device + 1) << 40, "size": 20 << 20}]
+        events += [{"action": "alloc", "addr": ((device + 1) << 40) + (k << 23), "size": size << 20} for k, size in enumerate(sizes)]
+        events += [{"action": "oom", "device_free": 5 << 20, "size": 100 << 20}] if device else []
+        traces.append([{**e, "stream": 0, "frames": FRAME, "time_us": 10**15 + rank - 1000 * (rank == 3) + 5 * i} for i, e in enumerate(events)])
+    with open(f"beside/beside_rank{rank}.pickle", "wb") as file:
+        pickle.dump({"segments": [], "device_traces": traces}, file)
+m.run("import", "beside", "--group", "beside")
+page = m.run("oom", "beside")[1]
+m.check("rank 3 ran out first" in page and "--device cuda:1: what it held there" in page and "no more than others" not in page, "compared where it failed", page)
+page = m.run("oom", "beside", "--device", "cuda:1")[1]
+m.check("look first at t.py:3 f: 6 MiB more" in page, "and found there", page)
+m.check([row["run"] for row in m.json("oom", "beside")["rows"]][0] == "beside_rank3", "the group")
+m.run("import", "beside/beside_rank3.pickle", "--group", "log_")
+m.check(m.json("oom", "log_")["totals"].get("oom_rank_n") == 1, "a run whose name begins like a group does not hide it")
 m.check("no allocation failed on cuda:0 while" in m.run("oom", "fails_rank0", "--device", "cuda:0")[1], "not on the other one")
 m.check("no allocation failed while" in m.run("oom", "fails_rank3")[1], "on none")
 log = os.path.join(SAMPLES, "heap", "heaptrack.zst")
