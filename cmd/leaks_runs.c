@@ -122,7 +122,8 @@ static enum mt_status look_at_steps(struct sites *s, struct mt_allocations *live
 /* Whether there may be a leak that the ends do not show. */
 static bool ends_hide(const struct sites *s)
 {
-    return s->ends.unknown || s->leaves_out || s->at_least || s->leaking_n;
+    return s->ends.unknown || s->leaves_out || s->at_least || s->leaking_n ||
+           mt_run_ends_renamed(&s->ends);
 }
 
 /* The device of a run that is asked for. *none: nothing is alive there, as it has no such device,
@@ -378,6 +379,9 @@ static void describe(struct sites *s, const struct mt_leaks_answer *answer)
     if (s->at_least)
         mt_report_note(r, "At the end of runs more may be alive than is listed, so that no leak "
                           "from run to run can be ruled out.");
+    if (!answer->leaking && !s->ends.unknown && mt_run_ends_renamed(&s->ends))
+        mt_report_note(r, "More is alive at the end of each run, though no site grows in all of "
+                          "them: some may be called otherwise in other runs, as without stacks.");
     if (s->leaking_n)
         mt_report_note(r,
                        "%zu of %zu runs leak%s from step to step; %s grows %s a step. memtool "

@@ -137,3 +137,20 @@ enum mt_verdict mt_run_ends_judge(const struct mt_run_ends *e, const struct mt_r
         return MT_VERDICT_LEAK;
     return rises && !falls ? MT_VERDICT_CANDIDATE : MT_VERDICT_STATE;
 }
+
+bool mt_run_ends_renamed(const struct mt_run_ends *e)
+{
+    bool renamed = false, rises = e->run_n >= MT_RUN_ENDS_MIN;
+    for (size_t i = 1; i < e->run_n && rises; i++) {
+        int64_t sum = 0, gone = 0, new = 0;
+        for (size_t k = 0; k < e->sites.n; k++) {
+            int64_t was = e->sites.v[k].at_end[i - 1].most_b, is = e->sites.v[k].at_end[i].most_b;
+            mt_wrap_inc(&sum, mt_wrap_sub(is, was));
+            mt_wrap_inc(&gone, is ? 0 : was);
+            mt_wrap_inc(&new, was ? 0 : is);
+        }
+        rises = sum > 0;
+        renamed |= gone > 0 && new >= gone;
+    }
+    return rises && renamed;
+}

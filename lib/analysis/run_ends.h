@@ -45,4 +45,9 @@ enum mt_status mt_run_ends_add(struct mt_run_ends *e, size_t i, struct mt_alloca
 enum mt_verdict mt_run_ends_judge(const struct mt_run_ends *e, const struct mt_run_ends_site *site,
                                   bool *doubtful);
 
+/* Whether more is alive at the end of each run than of the one before, of three or more, and some
+ * sites hold nothing any more where others begin to hold as much: they may be the same, under
+ * another name, as of recordings with stacks and without. That no site grows is then no answer. */
+bool mt_run_ends_renamed(const struct mt_run_ends *e);
+
 #endif
