@@ -25,6 +25,7 @@ struct sites {
     struct mt_report *r;
     struct mt_run_ends ends;
     struct mt_run_device device; /* of the run before: all are asked for the same */
+    struct mt_strtab devices;    /* names of those of all runs; not of a device beside */
     struct {
         int64_t bytes, n;
     } rest; /* alive at the end of the last run, and not listed */
@@ -150,6 +151,18 @@ static enum mt_status find_device(struct sites *s, struct mt_db *db, const struc
     return st;
 }
 
+static enum mt_status add_devices(struct sites *s, struct mt_db *db, const struct mt_run *run,
+                                  struct mt_err *err)
+{
+    struct mt_run_device *all = NULL;
+    size_t n = 0;
+    enum mt_status st = mt_run_devices(db, run, &all, &n, err);
+    for (size_t i = 0; i < n; i++)
+        mt_strtab_add(&s->devices, all[i].name, strlen(all[i].name));
+    free(all);
+    return st;
+}
+
 /* What is alive at the end of one run. */
 static enum mt_status add_run(struct sites *s, size_t i, const char *ref, struct mt_err *err)
 {
@@ -159,6 +172,8 @@ static enum mt_status add_run(struct sites *s, size_t i, const char *ref, struct
     bool none = false;
     enum mt_status st = MT_OK;
     MT_TRY_OUT(mt_open_run(ref, &db, &run, err));
+    if (!s->beside)
+        MT_TRY_OUT(add_devices(s, db, &run, err));
     MT_TRY_OUT(find_device(s, db, &run, &none, err));
     if (i == 0 || i == s->ends.run_n - 1)
         mt_report_run(s->r, i > 0, run.id, run.name, run.time_unit);
@@ -450,36 +465,16 @@ out:
     return st;
 }
 
-/* The names of the devices of a run that are not there yet. */
-static enum mt_status add_devices(const char *ref, struct mt_strtab *names, struct mt_err *err)
-{
-    struct mt_db *db = NULL;
-    struct mt_run run;
-    struct mt_run_device *all = NULL;
-    size_t n = 0;
-    enum mt_status st = mt_open_run(ref, &db, &run, err);
-    if (st == MT_OK)
-        st = mt_run_devices(db, &run, &all, &n, err);
-    for (size_t i = 0; i < n; i++)
-        mt_strtab_add(names, all[i].name, strlen(all[i].name));
-    free(all);
-    mt_db_close(db);
-    return st;
-}
-
 static enum mt_status judge_others(const struct mt_args *refs, const struct sites *shown,
                                    struct mt_leaks_answer *answer, struct mt_err *err)
 {
-    struct mt_strtab names;
     enum mt_status st = MT_OK;
-    mt_strtab_init(&names);
-    for (size_t i = 0; i < refs->n && st == MT_OK; i++)
-        st = add_devices(refs->v[i], &names, err);
-    for (uint32_t i = 0; i < names.n && st == MT_OK; i++)
-        if (strcmp(mt_strtab_get(&names, i), shown->device.name) != 0 &&
-            mt_device_is(mt_strtab_get(&names, i), shown->wanted->device, false))
-            st = judge_beside(refs, shown->wanted, mt_strtab_get(&names, i), shown->r, answer, err);
-    mt_strtab_free(&names);
+    for (uint32_t i = 0; i < shown->devices.n && st == MT_OK; i++) {
+        const char *name = mt_strtab_get(&shown->devices, i);
+        if (strcmp(name, shown->device.name) != 0 &&
+            mt_device_is(name, shown->wanted->device, false))
+            st = judge_beside(refs, shown->wanted, name, shown->r, answer, err);
+    }
     return st;
 }
 
@@ -489,6 +484,7 @@ enum mt_status mt_leaks_over_runs(const struct mt_args *refs, const struct mt_le
 {
     struct sites s = {.wanted = wanted, .r = r};
     enum mt_status st = MT_OK;
+    mt_strtab_init(&s.devices);
     mt_run_ends_init(&s.ends, wanted->keys, wanted->key_n, refs->n);
     for (size_t i = 0; i < refs->n; i++)
         MT_TRY_OUT(add_run(&s, i, refs->v[i], err));
@@ -497,6 +493,7 @@ enum mt_status mt_leaks_over_runs(const struct mt_args *refs, const struct mt_le
     answer->unknown |= ends_hide(&s);
     st = judge_others(refs, &s, answer, err);
 out:
+    mt_strtab_free(&s.devices);
     mt_vec_free(&s.all);
     mt_run_ends_free(&s.ends);
     return st;
