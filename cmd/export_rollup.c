@@ -291,7 +291,7 @@ enum mt_status mt_export_rollup(const struct mt_export_asked *asked, struct mt_e
     const struct mt_args args = {.v = &group, .n = 1};
     struct mt_ranks ranks = {0};
     struct rollup to = {.ranks = &ranks, .blocks = asked->blocks};
-    enum mt_status st = mt_ranks_load_all(&args, NULL, &ranks, err);
+    enum mt_status st = mt_ranks_load_all(&args, NULL, &ranks, NULL, err);
     if (st == MT_OK)
         st = write_all(&to, asked, err);
     mt_rollup_free(&to.rows);

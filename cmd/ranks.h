@@ -69,15 +69,15 @@ struct mt_ranks {
 /*
  * The runs of a group (NULL: the one that a run joined last), or those named: names or files.
  * device NULL: of the kind that most was allocated on. Of several runs of a rank the one that had
- * most stays, and process logs beside other runs are left out; notes tell. Free it also on failure.
- * Errors: of mt_open_run; MT_EUSAGE: there is no group, or a single run.
+ * most stays, and process logs beside other runs are left out unless device is of them; notes tell.
+ * Free it also on failure. Errors: of mt_open_run; MT_EUSAGE: there is no group, or a single run.
  */
 enum mt_status mt_ranks_load(const struct mt_args *args, const char *device, struct mt_ranks *out,
                              struct mt_report *notes, struct mt_err *err);
 /* The same as they come, each a rank of its own: those of a group in the order in which they joined
- * it. No clusters. */
+ * it. No clusters. notes NULL: process logs stay. */
 enum mt_status mt_ranks_load_all(const struct mt_args *args, const char *device,
-                                 struct mt_ranks *out, struct mt_err *err);
+                                 struct mt_ranks *out, struct mt_report *notes, struct mt_err *err);
 void mt_ranks_free(struct mt_ranks *r);
 
 /* Finds the clusters of loaded ranks, and judges who is outside of what is usual in theirs. */

@@ -98,7 +98,8 @@ struct kind {
     const char *name; /* the first n characters */
     size_t n;
     double bytes;
-    bool own; /* not of child processes alone */
+    bool own;     /* not of child processes alone */
+    bool process; /* of process logs */
 };
 typedef MT_VEC(struct kind) kinds;
 
@@ -122,7 +123,14 @@ static void sum_kinds(const struct mt_ranks *r, kinds *out)
             const int64_t bytes = d->alloc_b != MT_UNKNOWN ? d->alloc_b : d->peak_b;
             kind->bytes += bytes > 0 ? (double)bytes : 0;
             kind->own |= !mt_process_is_child(d->name);
+            kind->process |= r->all.v[i].process;
         }
+}
+
+/* What processes have in memory is no sum of allocations: other kinds come before it. */
+static bool comes_before(const struct kind *a, const struct kind *b)
+{
+    return a->process != b->process ? b->process : a->bytes > b->bytes;
 }
 
 /* That on which most was allocated. */
@@ -132,7 +140,7 @@ static void choose_kind(struct mt_ranks *r, const char *asked)
     const struct kind *most = NULL;
     sum_kinds(r, &all);
     for (size_t i = 0; i < all.n; i++)
-        if (all.v[i].own && (!most || all.v[i].bytes > most->bytes))
+        if (all.v[i].own && (!most || comes_before(&all.v[i], most)))
             most = &all.v[i];
     if (asked)
         snprintf(r->device, sizeof r->device, "%s", asked);
@@ -302,14 +310,28 @@ static void keep_one_each(struct mt_ranks *r, struct mt_report *notes)
     r->all.n = n;
 }
 
-/* What `record` saw of the processes of a job is no rank of it. */
-static void leave_out_processes(struct mt_ranks *r, struct mt_report *notes)
+/* Whether a process is asked for. */
+static bool asks_for_process(const struct mt_ranks *r, const char *device)
+{
+    bool asked = false;
+    for (size_t i = 0; i < r->all.n && device; i++)
+        for (size_t k = 0; k < r->all.v[i].device_n && r->all.v[i].process; k++)
+            asked |= is_kind(&r->all.v[i].devices[k], device);
+    return asked;
+}
+
+/* What `record` saw of the processes of a job is no rank of it, nor a run beside those of traces.
+ */
+static void leave_out_processes(struct mt_ranks *r, const char *device, struct mt_report *notes)
 {
     size_t n = 0, process_n = 0;
+    bool others = false; /* that know something */
     char logs[MT_HUMAN_LONG];
-    for (size_t i = 0; i < r->all.n; i++)
+    for (size_t i = 0; i < r->all.n; i++) {
         process_n += r->all.v[i].process;
-    if (!process_n || process_n == r->all.n)
+        others |= !r->all.v[i].process && r->all.v[i].device_n;
+    }
+    if (!process_n || !others || asks_for_process(r, device))
         return;
     for (size_t i = 0; i < r->all.n; i++)
         if (r->all.v[i].process)
@@ -407,9 +429,11 @@ static enum mt_status choose_figures(struct mt_ranks *r, const char *device, str
 }
 
 enum mt_status mt_ranks_load_all(const struct mt_args *args, const char *device,
-                                 struct mt_ranks *out, struct mt_err *err)
+                                 struct mt_ranks *out, struct mt_report *notes, struct mt_err *err)
 {
     MT_TRY(load_all(out, args, err));
+    if (notes)
+        leave_out_processes(out, device, notes);
     return choose_figures(out, device, err);
 }
 
@@ -417,7 +441,7 @@ enum mt_status mt_ranks_load(const struct mt_args *args, const char *device, str
                              struct mt_report *notes, struct mt_err *err)
 {
     MT_TRY(load_all(out, args, err));
-    leave_out_processes(out, notes);
+    leave_out_processes(out, device, notes);
     MT_TRY(choose_figures(out, device, err));
     keep_one_each(out, notes);
     note_missing(out, notes);

@@ -45,12 +45,14 @@ enum mt_status mt_page_group_load(struct mt_page_made *p, struct mt_err *err)
     const struct mt_args args = {&p->ref, 1};
     struct mt_page_group *g = p->group;
     struct mt_report notes; /* the reports on the page say the same */
-    MT_TRY(mt_ranks_load_all(&args, p->device, &g->runs, err));
-    look_at_places(g);
-    find_change(g);
     mt_report_init(&notes, "memtool.ranks", 1);
-    enum mt_status st =
-        g->has_ranks ? mt_ranks_load(&args, p->device, &g->ranks, &notes, err) : MT_OK;
+    enum mt_status st = mt_ranks_load_all(&args, p->device, &g->runs, &notes, err);
+    if (st == MT_OK) {
+        look_at_places(g);
+        find_change(g);
+    }
+    if (st == MT_OK && g->has_ranks)
+        st = mt_ranks_load(&args, p->device, &g->ranks, &notes, err);
     mt_report_free(&notes);
     return st;
 }

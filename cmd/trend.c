@@ -276,7 +276,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     (void)exit_code;
     MT_TRY(mt_rows_check_svg(&rows, NULL, "every run", err));
     mt_report_init(&r, "memtool.trend", 1);
-    enum mt_status st = mt_ranks_load_all(args, device_name, &ranks, err);
+    enum mt_status st = mt_ranks_load_all(args, device_name, &ranks, &r, err);
     if (st == MT_OK)
         st = mt_show_wants_svg() ? show_svg(&ranks, &r, err) : show(&ranks, &r, err);
     mt_report_free(&r);

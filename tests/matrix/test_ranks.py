@@ -421,4 +421,21 @@ clusters_are("sglang", [(None, None, 0, 3, 4)], [3])
 # PIDs in names are no ranks.
 held_by("pids", [20, 20], called="node1_{0}4711.1700000000000.pt.trace.json")
 m.check([row["rank"] for row in m.rows("ranks", "pids") if row["section"] == "rank"] == [None, None], "pids")
+# What `record` saw of all processes is beside the ranks, and no run of a trend, unless it is asked for.
+held_by("recorded", noisy([20, 20, 20, 60]))
+before = {form: m.run("trend", "recorded", "--format", form)[1] for form in ("csv", "json", "svg")}
+m.run("import", os.path.join(SAMPLES, "process", "mprofile.dat"), "--name", "log", "--group", "recorded")
+_, told, err = m.run("trend", "recorded", "--format", "csv")
+m.check(told == before["csv"] and "1 process log of the group: left out" in err, "trend beside a process log", told, err)
+m.check(m.run("trend", "recorded", "--format", "svg")[1] == before["svg"], "its picture")
+m.run("report", "--group", "recorded", "-o", "recorded.html")
+with open("recorded.html", encoding="utf-8") as file:
+    page = file.read()
+m.check("Over the runs" not in page and "latest run" not in page and "outlier: rank 3" in page, "the page of a job beside a process log")
+for command in ("ranks", "trend"):
+    known = {row["run"]: row["peak_b"] for row in m.rows(command, "recorded", "--device", "process") if row["peak_b"] is not None}
+    m.check(list(known) == ["log"] and known["log"] > 300 << 20, command, "a process that is asked for", known)
+rolled = [line.split("\t") for line in m.run("export", "--rollup", "recorded", "--format", "tsv")[1].splitlines()]
+compared = {row[11]: row[6] for row in rolled if row[0] == "run"}
+m.check(compared.pop("log") == "0" and set(compared.values()) == {"1"} and len(compared) == 4, "what rollups compare", compared)
 m.finish(200)
