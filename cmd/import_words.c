@@ -165,7 +165,6 @@ static void describe_notes(struct mt_buf *out, const struct mt_recording *r)
         mt_buf_addf(out, "  steps: %s\n", advice);
 }
 
-/* What a person wants to know after an import. */
 /* Options that say nothing of such a recording. */
 static void describe_unused(struct mt_buf *out, const struct mt_recording *r,
                             const struct mt_import_opts *how)
@@ -190,6 +189,7 @@ static void describe_unused(struct mt_buf *out, const struct mt_recording *r,
                         all[i].of);
 }
 
+/* What a person wants to know after an import. */
 void mt_import_summarise(const struct mt_recording *r, const char *run,
                          const struct mt_import_opts *how)
 {

@@ -245,24 +245,32 @@ void mt_ranks_note_moment(const struct mt_ranks *r, struct mt_report *notes)
 }
 
 /* Where neither the recorder nor the word "rank" says which rank a run is of: the one number in
- * which their files, or their names, differ. */
+ * which their files, or names, differ. Process logs beside other runs are called otherwise. */
 static void number_ranks(struct mt_ranks *r)
 {
     const char **texts = mt_alloc(2 * (r->all.n + 1) * sizeof *texts);
+    struct mt_rank **of = mt_alloc((r->all.n + 1) * sizeof *of);
     int64_t *numbers = mt_alloc((r->all.n + 1) * sizeof *numbers);
-    bool unknown = true;
-    for (size_t i = 0; i < r->all.n; i++) {
-        unknown &= r->all.v[i].place.rank == MT_UNKNOWN;
-        texts[i] = r->all.v[i].source;
-        texts[r->all.n + i] = r->all.v[i].name;
+    bool unknown = true, others = false;
+    size_t n = 0;
+    for (size_t i = 0; i < r->all.n; i++)
+        others |= !r->all.v[i].process;
+    for (size_t i = 0; i < r->all.n; i++)
+        if (!others || !r->all.v[i].process)
+            of[n++] = &r->all.v[i];
+    for (size_t i = 0; i < n; i++) {
+        unknown &= of[i]->place.rank == MT_UNKNOWN;
+        texts[i] = of[i]->source;
+        texts[n + i] = of[i]->name;
     }
-    if (unknown && (mt_numbers_apart(texts, r->all.n, numbers) ||
-                    mt_numbers_apart(texts + r->all.n, r->all.n, numbers))) {
+    if (unknown &&
+        (mt_numbers_apart(texts, n, numbers) || mt_numbers_apart(texts + n, n, numbers))) {
         r->numbered = true;
-        for (size_t i = 0; i < r->all.n; i++)
-            r->all.v[i].place.rank = numbers[i];
+        for (size_t i = 0; i < n; i++)
+            of[i]->place.rank = numbers[i];
     }
     free(numbers);
+    free(of);
     free(texts);
 }
 

@@ -437,5 +437,9 @@ for command in ("ranks", "trend"):
     m.check(list(known) == ["log"] and known["log"] > 300 << 20, command, "a process that is asked for", known)
 rolled = [line.split("\t") for line in m.run("export", "--rollup", "recorded", "--format", "tsv")[1].splitlines()]
 compared = {row[11]: row[6] for row in rolled if row[0] == "run"}
+held_by("counted", [20, 21, 22], called="dump_{}.json")
+m.run("import", os.path.join(SAMPLES, "process", "psrecord.txt"), "--name", "other_log", "--group", "counted")
+m.check(sorted(line.split("\t")[3] for line in m.run("export", "--rollup", "counted", "--format", "tsv")[1].splitlines() if line.startswith("run\t")) == ["0", "1", "2", "\\N"],
+        "ranks by their numbers beside a process log")
 m.check(compared.pop("log") == "0" and set(compared.values()) == {"1"} and len(compared) == 4, "what rollups compare", compared)
 m.finish(200)
