@@ -90,8 +90,8 @@ static enum mt_status read_link(void *reader, struct mt_err *err)
     return MT_OK;
 }
 
-/* The first of an event's costs. */
-static enum mt_status read_cost(struct reader *r, int64_t *bytes, struct mt_err *err)
+/* The first of an event's costs; *has: there is one. */
+static enum mt_status read_cost(struct reader *r, int64_t *bytes, bool *has, struct mt_err *err)
 {
     int64_t other;
     bool any;
@@ -101,6 +101,7 @@ static enum mt_status read_cost(struct reader *r, int64_t *bytes, struct mt_err 
         if (!any)
             return MT_OK;
         MT_TRY(take_number(r, i ? &other : bytes, err));
+        *has = true;
     }
 }
 
@@ -110,7 +111,8 @@ static enum mt_status read_event(void *reader, struct mt_err *err)
     struct reader *r = reader;
     struct event e = {.first = r->chain.n};
     struct mt_slice other;
-    bool any;
+    bool any, has_cost = false;
+    const int64_t at = (int64_t)mt_json_walk_offset(&r->walk);
     MT_TRY(mt_json_walk_enter(&r->walk, '{', err));
     for (;;) {
         MT_TRY(mt_json_walk_member(&r->walk, &any, err));
@@ -119,11 +121,13 @@ static enum mt_status read_event(void *reader, struct mt_err *err)
         if (strcmp(r->walk.key.s, "callchain") == 0)
             MT_TRY(mt_json_walk_each(&r->walk, read_link, r, err));
         else if (strcmp(r->walk.key.s, "cost") == 0)
-            MT_TRY(read_cost(r, &e.bytes, err));
+            MT_TRY(read_cost(r, &e.bytes, &has_cost, err));
         else
             MT_TRY(mt_json_walk_value(&r->walk, &other, err));
     }
     e.n = r->chain.n - e.first;
+    if (!has_cost)
+        mt_rec_note(r->rec, MT_NOTE_SKIPPED, at, 0);
     *mt_vec_push(&r->events) = e;
     return r->events.n % EVENTS_PER_CHECK ? MT_OK : check_memory(r, err);
 }

@@ -62,7 +62,8 @@ struct reader {
     MT_VEC(struct thread {
         struct call pending[NESTED_MAX]; /* calls that have not returned, outermost first */
         uint32_t pending_n;
-        uint32_t root; /* node with --split thread; MT_NONE: none yet */
+        uint64_t inner_n, inner_at; /* calls since these began; offset of the first */
+        uint32_t root;              /* node with --split thread; MT_NONE: none yet */
     })
     threads;
     struct mt_map of_pid;
@@ -243,6 +244,16 @@ static bool find_result(struct mt_fields *f)
     return false;
 }
 
+/* Calls that a thread has begun do not return, as the log lacks that, or the thread has ended. What
+ * it called since then may have been calls of its own. */
+static void give_up(struct reader *r, struct thread *t)
+{
+    if (t->inner_n)
+        mt_rec_note_n(r->rec, MT_NOTE_SKIPPED, t->inner_n, (int64_t)t->inner_at);
+    t->pending_n = 0;
+    t->inner_n = 0;
+}
+
 static bool ends_in(const struct mt_fields *f, const char *text)
 {
     size_t n = strlen(text);
@@ -260,6 +271,8 @@ static enum mt_status begin_call(struct reader *r, uint32_t thread, struct mt_fi
     size_t object_n = 0;
     call.op = take_name(&f, &object, &object_n);
     bool later = ends_in(&f, "<unfinished ...>"), inner = t->pending_n > 0;
+    if (call.op != NOTHING && inner && !t->inner_n++)
+        t->inner_at = r->line.offset;
     if (call.op == NOTHING || (inner && !later))
         return MT_OK;
     if (object)
@@ -300,6 +313,8 @@ static enum mt_status end_call(struct reader *r, uint32_t thread, struct mt_fiel
         return MT_OK;
     const struct call call = t->pending[--t->pending_n];
     f.p = at + 9;
+    if (!t->pending_n)
+        t->inner_n = 0;
     if (t->pending_n || call.op == FREES || call.op == LOST || !find_result(&f))
         return MT_OK;
     return give_block(r, thread, &call, f, err);
@@ -323,6 +338,10 @@ static enum mt_status read_line(struct reader *r, struct mt_err *err)
         return MT_OK;
     r->child_n += mt_field_take(&f, "--- SIGCHLD") || mt_field_take(&f, "--- Called exec");
     uint32_t thread = thread_of(r, pid);
+    if (mt_field_take(&f, "+++")) { /* it has ended: another may get its number */
+        give_up(r, &r->threads.v[thread]);
+        return MT_OK;
+    }
     return mt_field_take(&f, "<...") ? end_call(r, thread, f, err) : begin_call(r, thread, f, err);
 }
 
@@ -345,6 +364,8 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
             MT_TRY(check_memory(r, err));
     }
     MT_TRY(st);
+    for (size_t i = 0; i < r->threads.n; i++)
+        give_up(r, &r->threads.v[i]);
     if (!r->call_n) {
         MT_FAIL(err, MT_EINPUT, "no call in it allocates");
         return mt_reader_refuse(

@@ -185,6 +185,13 @@ static bool is_size(int64_t v)
     return v >= 0 && v <= size_max;
 }
 
+/* Whether the line ends as that of sizes does. */
+static bool was_size(const struct mt_line *line)
+{
+    const size_t n = sizeof sizes_end - 1;
+    return line->n >= n && memcmp(line->s + line->n - n, sizes_end, n) == 0;
+}
+
 /* A line of a report. What begins without a blank is of the program, or of memleak, unless it is a
  * size. */
 static void read_line(struct reader *r)
@@ -205,14 +212,13 @@ static void read_line(struct reader *r)
         }
         *mt_vec_push(&r->held) = (struct held){MT_NONE, bytes, blocks};
         r->in_stack = true;
+    } else if (was_size(&r->line)) { /* a damaged one: what follows is not the stack before */
+        end_stack(r);
+        mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
     } else if (r->in_stack && (*r->line.s == ' ' || *r->line.s == '\t')) {
         read_frame(r);
     } else {
         end_stack(r);
-        if (r->line.n >= sizeof sizes_end - 1 &&
-            memcmp(r->line.s + r->line.n - (sizeof sizes_end - 1), sizes_end,
-                   sizeof sizes_end - 1) == 0) /* a damaged one */
-            mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
     }
 }
 

@@ -331,6 +331,10 @@ def reports_damaged():
         m.check(code == 2 and says in err, name, "says", err)
     m.run("import", "odd.csv", "--name", "odd", "--partial", "--values", "at-peak", codes=(0,))
     m.check(device("odd")["peak_b"] == 1340 and notes("odd") == {"cut"}, "partial", device("odd")["peak_b"], notes("odd"))
+    with open("costless.gprof2dot", "w") as f:
+        f.write(dot.replace('"cost"', '"costs"', 1))
+    m.run("import", "costless.gprof2dot", "--name", "costless", codes=(0,))
+    m.check("skipped" in notes("costless"), "an event without a cost is said", notes("costless"))
     with open("operator.csv", "w") as f:
         f.write(f'{first}\nMALLOC,2,10,1,0x1,"f<a;b>|operator|(x, y);a.cpp;3|main;a.cpp;9"\n')
     m.run("import", "operator.csv", "--name", "operator", "--values", "at-peak", codes=(0,))

@@ -33,6 +33,14 @@ static const struct summed_file files[] = {
      "7 malloc(8) = 0x10\n7 realloc(0x10, 99 <unfinished ...>\n8 malloc(4) = 0x20\n7 <... realloc "
      "resumed> ) = 0\n7 realloc(0x10, 16 <unfinished ...>\n7 <... realloc resumed> ) = 0x10\n",
      " alloc 28 n 3 peak 20 end 20 outside 28/20/20 moments 3 events 4\n"},
+    {"the end of a call is missing",
+     "7 malloc(8 <unfinished ...>\n7 malloc(4) = 0x20\n7 malloc(2 <unfinished ...>\n7 <... malloc "
+     "resumed> ) = 0x30\n7 puts(\"x\") = 2\n8 malloc(1) = 0x40\n",
+     " alloc 1 n 1 peak 1 end 1 outside 1/1/1 moments 1 events 1\nnote skipped 2\n"},
+    {"a thread that ends in a call, and another of its number",
+     "7 malloc(8 <unfinished ...>\n7 malloc(4) = 0x20\n7 +++ killed by SIGKILL +++\n7 malloc(1) = "
+     "0x40\n",
+     " alloc 1 n 1 peak 1 end 1 outside 1/1/1 moments 1 events 1\nnote skipped 1\n"},
     {"times",
      "7 1795382665.5 malloc(8) = 0x10\n7 1795382665.75 puts(\"free(0x10) = <void>\") = 3\n",
      " alloc 8 n 1 peak 8 end 8 outside 8/8/8 moments 1 ns 250000000\n"},

@@ -55,6 +55,10 @@ static const struct summed_file files[] = {
     {"a damaged line of sizes",
      TOP("1:2:3", "9") "\t80 bytes in 5x allocations from stack\n\t\tmain+0x1 [a]\n",
      " alloc ? n ? peak 0 end 0 moments 1 ns 0\nnote skipped 1\n" ONE},
+    {"a damaged line of sizes behind a stack",
+     TOP("1:2:3", "9") "\t8 bytes in 1 allocations from stack\n\t\tf+0x1 [a]\n\t80 bytes in x "
+                       "allocations from stack\n\t\tmain+0x1 [a]\n",
+     " alloc ? n ? peak 8 end 8 moments 1 ns 0\nf 0/8/8\nnote skipped 1\n" ONE},
     {"no report", "Attaching to pid 3, Ctrl+C to quit.\n",
      "error at -1: memleak has reported nothing in this file\n"},
     {"cut", TOP("1:2:3", "9") "\t8 bytes in 1 alloc",
