@@ -265,12 +265,19 @@ static void begin_step(struct reader *r, const struct pair *p)
     r->step_line = r->event_n;
 }
 
-/* -1: it has no name, or there are too many. */
+/* -1: it has no name, or there are too many, with a note. */
 static int metric_of(struct reader *r, const char *name)
 {
     char metric[MT_TEXT_NAME];
+    struct mt_note *note = &r->rec->notes[MT_NOTE_NAMES];
     mt_text_metric(name, metric);
-    return *metric ? mt_rec_metric(r->rec, metric) : -1;
+    int own = *metric ? mt_rec_metric(r->rec, metric) : -1;
+    if (*metric && own < 0) {
+        if (!note->count)
+            mt_rec_note_detail(r->rec, MT_NOTE_NAMES, "%s", metric);
+        mt_rec_note(r->rec, MT_NOTE_NAMES, (int64_t)r->line.offset, 0);
+    }
+    return own;
 }
 
 static enum mt_status use_pair(struct reader *r, const struct pair *p, struct mt_err *err)

@@ -74,6 +74,7 @@ enum mt_note_kind {
     MT_NOTE_INTERPRETER,  /* functions of the interpreter that paths leave out */
     MT_NOTE_UNITS,        /* values in units that some count by 1000: read by 1024 */
     MT_NOTE_NO_LEVEL,     /* a pattern whose fields do not give the memory of the process */
+    MT_NOTE_NAMES,        /* values under more names than a run has room for */
     MT_NOTE_N
 };
 struct mt_note {

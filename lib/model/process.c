@@ -72,8 +72,12 @@ enum mt_status mt_process_of(struct mt_process_log *log, int64_t number, size_t 
     *process = mt_process_find(log, number);
     if (*process != SIZE_MAX)
         return MT_OK;
-    if (log->all.n == PROCESSES)
-        return MT_FAIL(err, MT_ELIMIT, "more than %d processes", PROCESSES);
+    if (log->all.n == PROCESSES) {
+        MT_FAIL(err, MT_ELIMIT, "more than %d processes", PROCESSES);
+        mt_err_hint(err, "Nothing was imported. Keep the lines of those that matter, and import "
+                         "that file.");
+        return MT_ELIMIT;
+    }
     *process = log->all.n;
     *mt_map_at(&log->by_number, (uint64_t)number) = (uint32_t)*process;
     *mt_vec_push(&log->all) = (struct mt_process){
