@@ -220,13 +220,15 @@ static enum mt_status list_folder(const char *folder, paths *out, struct mt_err 
         return MT_FAIL(err, MT_EIO, "cannot be read: %s", strerror(errno));
     }
     for (struct dirent *e; (e = readdir(dir));) {
+        if (e->d_name[0] == '.')
+            continue;
         char *path = mt_asprintf("%s/%s", folder, e->d_name);
-        bool there = e->d_name[0] != '.' && stat(path, &info) == 0;
-        bool file = there && S_ISREG(info.st_mode);
+        bool there = stat(path, &info) == 0, file = !there || S_ISREG(info.st_mode);
+        bool readable = file && access(path, R_OK) == 0;
         seen += file;
         folder_n += there && S_ISDIR(info.st_mode);
-        if (file)
-            *mt_vec_push(is_trace(path) ? out : &passed) = path;
+        if (file) /* one that cannot be read fails, as if it had been named */
+            *mt_vec_push(!readable || is_trace(path) ? out : &passed) = path;
         else
             free(path);
     }
