@@ -113,6 +113,8 @@ static enum mt_status add_dump(struct mt_series *series, const char *path,
     MT_TRY_OUT(mt_series_add(series, &dump, path, err));
     mt_hash_add(hash, hex, strlen(hex));
 out:
+    if (st != MT_OK)
+        mt_err_input(err, path);
     mt_rec_free(&dump);
     return st;
 }

@@ -29,6 +29,7 @@ struct mt_series {
     struct mt_map children;  /* parent, frame -> node */
     int device_type;
     MT_VEC(uint32_t) frame_of, node_of; /* of the dump under way -> of the recording */
+    uint64_t beside;                    /* counted in rec->beside_bytes */
 };
 
 struct mt_series *mt_series_new(struct mt_recording *into)
@@ -43,6 +44,7 @@ void mt_series_free(struct mt_series *s)
 {
     if (!s)
         return;
+    mt_rec_beside(s->rec, &s->beside, 0);
     for (size_t i = 0; i < s->dumps.n; i++)
         free(s->dumps.v[i].name);
     mt_vec_free(&s->dumps);
@@ -130,6 +132,15 @@ static void hold(struct mt_series *s, const struct mt_device *d, uint32_t node,
                       .alloc_n = alloc && d->alloc_n != MT_UNKNOWN ? sums->alloc_n : 0};
 }
 
+static enum mt_status check_memory(struct mt_series *s, struct mt_err *err)
+{
+    mt_rec_beside(s->rec, &s->beside,
+                  mt_vec_bytes(&s->dumps) + mt_vec_bytes(&s->held) + mt_vec_bytes(&s->frame_of) +
+                      mt_vec_bytes(&s->node_of) + mt_strtab_bytes(&s->frames) +
+                      mt_map_bytes(&s->children));
+    return mt_rec_check_memory(s->rec, err);
+}
+
 enum mt_status mt_series_add(struct mt_series *s, const struct mt_recording *dump, const char *name,
                              struct mt_err *err)
 {
@@ -164,7 +175,7 @@ enum mt_status mt_series_add(struct mt_series *s, const struct mt_recording *dum
     add.n = s->held.n - add.first;
     *mt_vec_push(&s->dumps) = add;
     s->rec->event_n += dump->event_n;
-    return mt_rec_check_memory(s->rec, err);
+    return check_memory(s, err);
 }
 
 /* ---- the whole ---- */

@@ -254,6 +254,18 @@ def folders():
     m.check(out.startswith("gperftools: "), "folder", "names the run", out)
 
 
+def memory():
+    """What is kept of each dump until the last counts to the memory that an import may take."""
+    stacks = "".join(f"1: 10 [1: 10] @ 0x{0x1000 + 16 * i:x}\n" for i in range(2000))
+    files = [f"large.{i:04d}.heap" for i in range(40)]
+    for path in files:
+        with open(path, "w") as f:
+            f.write(f"heap profile: 2000: 20000 [2000: 20000] @ heapprofile\n{stacks}\nMAPPED_LIBRARIES:\n")
+    for limit, want in (("3MiB", 2), ("64MiB", 0)):
+        code, _, err = m.run("import", "--series", *files, "--max-memory", limit, codes=(0, 2))
+        m.check(code == want and (not code or "heap: needs more than 3 MiB" in err), "memory", limit, code, err)
+
+
 def no_series():
     def refused(why, *files):
         code, _, err = m.run("import", "--series", *files, codes=(2,))
@@ -352,6 +364,7 @@ events()
 series()
 series_in_time()
 folders()
+memory()
 no_series()
 open_ends()
 suppressed_sites()
