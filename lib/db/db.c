@@ -229,21 +229,30 @@ void mt_db_close_unused(struct mt_db *db)
     mt_db_close(db);
 }
 
+/* A statement that has not come to its end keeps others from writing, and this connection from
+ * waiting for them. */
+static void end_statements(struct mt_db *db)
+{
+    for (int i = 0; i < MT_QUERY_N; i++)
+        sqlite3_reset(db->cached[i].s);
+}
+
 enum mt_status mt_db_begin(struct mt_db *db, struct mt_err *err)
 {
+    end_statements(db);
     return mt_db_exec(db, "BEGIN IMMEDIATE", err);
 }
 
 enum mt_status mt_db_commit(struct mt_db *db, struct mt_err *err)
 {
+    end_statements(db);
     return mt_db_exec(db, "COMMIT", err);
 }
 
 void mt_db_readers_end(void)
 {
     for (struct mt_db *db = readers; db; db = db->next_reader) {
-        for (int i = 0; i < MT_QUERY_N; i++)
-            sqlite3_reset(db->cached[i].s);
+        end_statements(db);
         sqlite3_exec(db->sql, "COMMIT", NULL, NULL, NULL); /* the second time there is none */
     }
 }
@@ -274,6 +283,7 @@ int64_t mt_db_changes(const struct mt_db *db)
 
 void mt_db_rollback(struct mt_db *db)
 {
+    end_statements(db);
     sqlite3_exec(db->sql, "ROLLBACK", NULL, NULL, NULL);
 }
 

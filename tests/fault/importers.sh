@@ -16,6 +16,20 @@ wait
 [ "$(runs)" = 4 ] || { cat ./*.err; fail "4 importers at once stored $(runs) runs"; }
 ! grep -q locked ./*.err || fail "a user saw 'locked'"
 
+# Who has stored a file keeps nobody from storing the next: no statement of it is still under way.
+for round in 1 2 3 4; do
+    rm -f many.db
+    for group in a b c; do
+        "$MEMTOOL" import "$SAMPLES"/cnn_b16/trace.json.gz "$SAMPLES"/cnn_b32/trace.json.gz \
+            "$SAMPLES"/leak_steps/trace.json.gz "$SAMPLES"/cnn_stack/trace.json.gz \
+            --db many.db --group $group >/dev/null 2>$group.err || echo "round $round failed" >>$group.err &
+    done
+    wait
+    ! grep -q 'locked\|failed' [abc].err || fail "$(cat [abc].err)"
+done
+n=$("$MEMTOOL" query --db many.db --format csv "SELECT count(*) FROM run_group" | tail -n 1)
+[ "$n" = 12 ] || fail "4 files in 3 groups are $n in all"
+
 for delay in 0.01 0.03 0.05 0.08 0.12; do
     "$MEMTOOL" import "$SAMPLES/leak_steps/trace.json.gz" --db t.db --name killed >/dev/null 2>&1 &
     pid=$!
