@@ -4,6 +4,7 @@
  */
 #include "formats/format.h"
 #include "formats/stamp.h"
+#include "lib/base/map.h"
 #include "lib/input/fields.h"
 #include "lib/input/lines.h"
 #include "lib/model/process.h"
@@ -40,8 +41,10 @@ struct reader {
     struct mt_recording *rec;
     struct mt_process_log log;
     struct mt_stamps stamps;
-    MT_VEC(uint64_t) starts; /* where the memory of each process of a rollup begins */
-    bool open;               /* a text is under way, of which nothing is used yet */
+    struct mt_map starts; /* where the memory of a process of a rollup begins -> its number */
+    int64_t start_n;      /* of these */
+    bool open;            /* a text is under way, of which nothing is used yet */
+    unsigned seen;        /* keys of it, a bit each */
     int64_t pid, rss, peak, private, values[MT_METRIC_N]; /* of it; MT_UNKNOWN */
 };
 
@@ -50,6 +53,7 @@ struct reader {
 static void begin_text(struct reader *r, int64_t pid)
 {
     r->open = true;
+    r->seen = 0;
     r->pid = pid;
     r->rss = r->peak = r->private = MT_UNKNOWN;
     for (int i = 0; i < MT_METRIC_N; i++)
@@ -111,7 +115,7 @@ static bool is_rollup(const struct mt_line *line, uint64_t *from)
            memcmp(line->s + line->n - (sizeof name - 1), name, sizeof name - 1) == 0;
 }
 
-/* The figure of a key; one that comes twice is of another text, whose head is missing. */
+/* The figure of a key. */
 static void use_key(struct reader *r, const struct key *key, int64_t bytes)
 {
     if (key->of == LEVEL)
@@ -147,10 +151,12 @@ static void read_key(struct reader *r, struct mt_fields *f)
     }
     for (size_t i = 0; i < MT_ARRAY_LEN(keys); i++)
         if (strlen(keys[i].name) == n && memcmp(keys[i].name, s, n) == 0) {
-            if (r->open && take_kib(f, &v))
+            /* one that comes twice is of another text, whose head is missing */
+            if (r->open && !(r->seen >> i & 1) && take_kib(f, &v))
                 use_key(r, &keys[i], v);
             else
                 skip(r);
+            r->seen |= 1u << i;
         }
 }
 
@@ -158,12 +164,10 @@ static void read_key(struct reader *r, struct mt_fields *f)
  * of which process a rollup is of. Numbers from 1. */
 static int64_t number_of(struct reader *r, uint64_t from)
 {
-    size_t i = 0;
-    while (i < r->starts.n && r->starts.v[i] != from)
-        i++;
-    if (i == r->starts.n)
-        *mt_vec_push(&r->starts) = from;
-    return (int64_t)i + 1;
+    uint32_t *number = mt_map_at(&r->starts, from);
+    if (*number == MT_MAP_NONE)
+        *number = (uint32_t)++r->start_n;
+    return *number;
 }
 
 static enum mt_status read_line(struct reader *r, struct mt_err *err)
@@ -214,7 +218,7 @@ static enum mt_status proc_text_read(struct mt_stream *in, const struct mt_read_
     mt_process_open(&r.log, rec);
     enum mt_status st = read_all(&r, err);
     mt_process_free(&r.log);
-    mt_vec_free(&r.starts);
+    mt_map_free(&r.starts);
     return st;
 }
 

@@ -125,6 +125,10 @@ static const struct log_file logs[] = {
      "Name: a\nState: R\nPid: 9\nVmHWM: 300 kB\nVmRSS: 100 kB\n"
      "Name: a\nState: R\nPid: 9\nVmHWM: 400 kB\nVmRSS: 200 kB\n",
      "samples 1 from 0\nprocess 102400..204800 until 1 peak 409600\n"},
+    {"rollups: the head of the second is missing", &mt_reader_proc_text,
+     ROLLUP "Rss: 100 kB\nPrivate_Clean: 4 kB\nRss: 80 kB\nPrivate_Clean: 3 kB\n",
+     "samples 0 from 0\nprocess unchanged peak 102400\nprivate of process 4096 at 0\n"
+     "note skipped 2\n"},
     {"rollups: none has an rss", &mt_reader_proc_text, ROLLUP "Rss: 0 kB\n", NOTHING},
     {"docker: two containers, one stops", &mt_reader_docker_stats,
      DOCKER "b95a83497c91   web    0.28%   5MiB / 1GiB   0.5%\n"
