@@ -176,15 +176,25 @@ static bool is_below(const struct finder *f, uint32_t node, uint32_t above)
     return node == above;
 }
 
+/* The innermost path that both are on; MT_NONE: there is none. */
+static uint32_t common(const struct finder *f, uint32_t a, uint32_t b)
+{
+    while (a != b && a != MT_NONE && b != MT_NONE) {
+        bool deeper = f->spots[a].depth >= f->spots[b].depth;
+        uint32_t *up = deeper ? &a : &b;
+        *up = f->r->nodes.v[*up].parent;
+    }
+    return a == b ? a : MT_NONE;
+}
+
 /* F1: one operator allocates and frees it, and does nothing else in between. */
 static bool is_inside_op(const struct finder *f, size_t i)
 {
     const struct mt_record *v = f->r->records.v;
-    uint32_t mate = v[i].mate, op = v[i].op;
-    if (mate == MT_NONE || mate - i > INSIDE_MAX || op == MT_NONE || v[mate].op == MT_NONE)
+    uint32_t mate = v[i].mate;
+    if (mate == MT_NONE || mate - i > INSIDE_MAX || v[i].op == MT_NONE || v[mate].op == MT_NONE)
         return false;
-    while (op != MT_NONE && !is_below(f, v[mate].op, op))
-        op = f->r->nodes.v[op].parent;
+    uint32_t op = common(f, v[i].op, v[mate].op);
     bool inside = op != MT_NONE && f->spots[op].op != OP_NONE;
     for (size_t k = i + 1; inside && k < mate; k++)
         inside = v[k].op != MT_NONE && is_below(f, v[k].op, op);

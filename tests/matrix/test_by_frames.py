@@ -6,6 +6,8 @@ frames.py; what real ones of GPUs look like by hand is in docs/categories.md."""
 
 import glob
 import os
+import pickle
+import resource
 
 import frames
 import mt
@@ -73,5 +75,24 @@ m.run("check", ring, "--category", "parameters", "--max-peak", "1MiB", codes=(3,
 m.run("check", ring, "--category", "parameters", "--max-peak", "1GiB", codes=(0,))
 m.run("check", ring, "--category", "activations", "--max-peak", "1MiB", codes=(0,))
 m.run("check", ring, "--category", "optimizer-state", "--max-peak", "1KiB", codes=(1,))
+
+
+def apart(path):
+    """Blocks that are freed on another path than they were allocated on, which share nothing but their root."""
+    stack = lambda name: [{"name": f"at::_ops::{name}{i}::call", "filename": "", "line": 0} for i in range(2000)] + [{"name": "main", "filename": "t.py", "line": 3}]
+    stacks = {"alloc": stack("x"), "free_completed": stack("y")}
+    events = [{"action": action, "addr": 1 << 40, "size": 512, "stream": 0, "frames": stacks[action], "time_us": 10**15 + i}
+              for i, action in enumerate(["alloc", "free_completed"] * 4000)]  # fmt: skip
+    with open(path, "wb") as out:
+        pickle.dump({"segments": [], "device_traces": [events]}, out)
+
+
+# the depth of paths counts once for each block, not by its square
+apart("apart.pickle")
+before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+m.run("import", "apart.pickle", codes=(0,))
+took = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+m.check(took < 8, "deep paths are looked at once", took, "s")
+m.check(m.query("SELECT count(*) AS n FROM v_alloc WHERE run = 'apart' AND category = 'temporary'")[0]["n"] == 0, "apart", "no operator has both")
 m.check(seen >= set(ALL), "all categories are seen", seen)
 m.finish(6900)
