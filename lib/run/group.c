@@ -48,8 +48,11 @@ void mt_groups_add_explicit(struct mt_groups *out, struct mt_grouper *g)
     if (!t->before_at_peak_b && !t->before_at_end_b)
         return;
     struct mt_group *row = mt_groups_row(out, g, mt_grouper_explicit(g, "[before trace]"));
-    row->self.at_peak_b = row->total.at_peak_b = t->before_at_peak_b;
-    row->self.at_end_b = row->total.at_end_b = t->before_at_end_b;
+    /* by category there are those whose call path is known in it, too */
+    const struct mt_sums unknown = {.at_peak_b = t->before_at_peak_b,
+                                    .at_end_b = t->before_at_end_b};
+    mt_sums_add(&row->self, &unknown);
+    mt_sums_add(&row->total, &unknown);
 }
 
 void mt_groups_add_tree(struct mt_groups *out, struct mt_grouper *g)

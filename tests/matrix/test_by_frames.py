@@ -77,6 +77,26 @@ m.run("check", ring, "--category", "activations", "--max-peak", "1MiB", codes=(0
 m.run("check", ring, "--category", "optimizer-state", "--max-peak", "1KiB", codes=(1,))
 
 
+def older(path):
+    """Blocks older than the recording, of which one is alive at the end, so that its path is known, and one is not."""
+    frames = [{"name": "at::_ops::add_Tensor::call", "filename": "", "line": 0}, {"name": "step", "filename": "t.py", "line": 3}]
+    base = 1 << 40
+    events = [{"action": action, "addr": base + at, "size": size, "stream": 0, "frames": frames, "time_us": 10**15 + i}
+              for i, (action, at, size) in enumerate([("alloc", 0, 512), ("free_completed", 4096, 1024), ("alloc", 512, 512)])]  # fmt: skip
+    block = lambda at, size, of: {"address": base + at, "size": size, "requested_size": size, "state": "active_allocated" if of else "inactive", "frames": of}
+    blocks = [block(0, 512, frames), block(512, 512, frames), block(1024, 2048, frames), block(3072, (2 << 20) - 3072, [])]
+    segment = {"device": 0, "address": base, "total_size": 2 << 20, "stream": 0, "segment_type": "small", "blocks": blocks}
+    with open(path, "wb") as out:
+        pickle.dump({"segments": [segment], "device_traces": [events]}, out)
+
+
+older("older.pickle")
+m.run("import", "older.pickle", codes=(0,))
+for report, figure in (("peak", "at_peak_b"), ("table", "self_at_peak_b")):
+    rows = {row["category"]: row[figure] for row in m.rows(report, "older", "--by", "category")}
+    m.check(rows.get("[before trace]") == 1024 + 2048 and sum(rows.values()) == 512 + 1024 + 2048, report, "all that is older", rows)
+
+
 def apart(path):
     """Blocks that are freed on another path than they were allocated on, which share nothing but their root."""
     stack = lambda name: [{"name": f"at::_ops::{name}{i}::call", "filename": "", "line": 0} for i in range(2000)] + [{"name": "main", "filename": "t.py", "line": 3}]
