@@ -90,7 +90,9 @@ INSERT INTO unseen VALUES (?1,?2,?3,?4);
 -- name: segment_add
 INSERT INTO segment VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16);
 -- name: block_add_all
-INSERT INTO block SELECT c0, c1, c2, c3, c4, c5, c6, c7 FROM temp.rows;
+-- The smallest integer is NULL in `rows`; as an address or a stream it is itself.
+INSERT INTO block SELECT c0, coalesce(c1, -9223372036854775808), c2, coalesce(c3, -9223372036854775808), c4, c5, c6, c7
+  FROM temp.rows;
 
 -- name: run_delete_stats
 -- in: ?1 run id, here and below

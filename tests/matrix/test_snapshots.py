@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """What an allocator reserves: the same in memory, segments, fragmentation and timeline, now and at its peak."""
 
+import pickle
+
 import inputs
 import mt
 
@@ -44,4 +46,11 @@ for run in m.imported(inputs.all_inputs()):
     if run.is_snapshot:
         for device in run.devices:
             reserved(run, device)
+# the smallest integer, which is NULL elsewhere, is an address and a stream like another
+events = [{"action": "alloc", "addr": 1 << 63, "size": 512, "stream": -(1 << 63), "frames": [], "time_us": 10**15}]
+with open("smallest.pickle", "wb") as out:
+    pickle.dump({"segments": [], "device_traces": [events]}, out)
+m.run("import", "smallest.pickle", codes=(0,))
+rows = m.query("SELECT b.address, b.stream FROM block b JOIN run r ON b.alloc_id >= r.alloc_first WHERE r.name = 'smallest'")
+m.check(rows == [{"address": -(1 << 63), "stream": -(1 << 63)}], "the smallest integer", rows)
 m.finish(at_least=500)
