@@ -263,6 +263,7 @@ static const struct mt_glossary_entry metrics[] = {
      "blocks that were freed, malloc_top of these at the end of the heap; malloc_held: what of "
      "them is in memory, at most"},
     {"other_anon", "anonymous memory that is neither: mapped, stacks, Python's own arenas"},
+    {"stacks", "of that, what is known to be stacks of threads; read seldom, as pss is"},
     {0}};
 static const struct mt_glossary words[] = {{"Metrics", metrics, NULL}, MT_WORDS_OF_MOMENTS, {0}};
 

@@ -6,6 +6,7 @@
 #include "lib/render/columns.h"
 #include "lib/run/knows.h"
 #include "lib/usage/sample_series.h"
+#include "lib/usage/work.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,8 @@ static struct mt_cell cell(int64_t bytes)
 /* Whether a log told a figure of its own, such as what its program says of PyTorch. */
 static bool is_own(const char *metric)
 {
+    if (!mt_metric_is_bytes(metric))
+        return false;
     for (int i = 0; i < MT_METRIC_N; i++)
         if (strcmp(mt_metric_names[i], metric) == 0)
             return i == MT_METRIC_PEAK_RSS;
@@ -63,7 +66,7 @@ enum mt_status mt_memory_step_columns(struct mt_report *r, const struct mt_view 
     for (size_t i = 0; i < n && st == MT_OK; i++)
         st = add_own_columns(r, v, &all[i], err);
     free(all);
-    mt_report_columns(r, "device");
+    mt_report_columns(r, "threads_n cpu_ns device");
     return st;
 }
 
@@ -72,11 +75,23 @@ void mt_memory_process_columns(struct mt_report *r, size_t at_n)
     r->keep_order = true;
     if (!at_n) {
         mt_report_column(r, "at_peak_b", "AT PEAK RSS", MT_UNIT_BYTES);
+        mt_report_columns(r, "threads_n cpu_ns");
         return;
     }
     mt_report_columns(r, at_n == MOMENTS ? "change_b before_b after_b" : "live_b=THEN");
     mt_report_columns(r, "device metric");
     r->columns.v[r->columns.n - 1].whole = true;
+    mt_report_columns(r, at_n == MOMENTS ? "threads_n cpu_ns" : "threads_n");
+}
+
+/* In the row of its rss stands what the process did meanwhile. */
+static void work_cells(struct mt_report *r, const struct mt_work *work, const struct mt_window *w,
+                       struct mt_cell *cells)
+{
+    int threads = mt_report_find_column(r, "threads_n"), cpu = mt_report_find_column(r, "cpu_ns");
+    cells[threads] = cell(mt_work_threads(work, w));
+    if (cpu >= 0)
+        cells[cpu] = cell(mt_work_cpu(work, w));
 }
 
 /* ---- a window ---- */
@@ -113,8 +128,10 @@ static void note_few(struct mt_report *r, const struct mt_run_device *d, const s
 }
 
 static void window_rows(struct mt_report *r, const struct mt_run_device *d,
-                        const struct mt_process_counts *counts, const struct mt_window *w)
+                        const struct mt_process_counts *counts, const struct mt_work *work,
+                        const struct mt_window *w)
 {
+    int at_peak = mt_report_find_column(r, "at_peak_b");
     int64_t most_b, last_b, rss_b = MT_UNKNOWN, peak_ns = peak_time(d, counts, w);
     for (size_t i = 0; i < counts->all.n; i++) {
         const struct mt_counted *c = &counts->all.v[i];
@@ -128,10 +145,11 @@ static void window_rows(struct mt_report *r, const struct mt_run_device *d,
         cells[1] = mt_cell_text(mt_report_text(r, c->metric));
         cells[2] = cell(last_b);
         cells[3] = cell(most_b);
-        cells[r->columns.n - 1] =
-            cell(i == 0                  ? most_b
-                 : peak_ns == MT_UNKNOWN ? MT_UNKNOWN
-                                         : mt_process_counted_at(counts, c, peak_ns));
+        cells[at_peak] = cell(i == 0                  ? most_b
+                              : peak_ns == MT_UNKNOWN ? MT_UNKNOWN
+                                                      : mt_process_counted_at(counts, c, peak_ns));
+        if (!i)
+            work_cells(r, work, w, cells);
     }
     if (peak_ns != MT_UNKNOWN)
         mt_memory_process_sum(r, d, counts, peak_ns, rss_b);
@@ -200,8 +218,10 @@ static void point_to_trace(struct mt_report *r, const struct mt_traced_all *trac
 }
 
 static void moment_rows(struct mt_report *r, const struct mt_run_device *d,
-                        const struct mt_process_counts *counts, const struct moment *m, size_t n)
+                        const struct mt_process_counts *counts, const struct mt_work *work,
+                        const struct moment *m, size_t n)
 {
+    const struct mt_window between = {m[0].t_ns, m[n - 1].t_ns + (n == 1)};
     for (size_t i = 0; i < counts->all.n; i++) {
         const struct mt_counted *c = &counts->all.v[i];
         int64_t b[MOMENTS] = {m[0].rss_b, m[n - 1].rss_b};
@@ -210,6 +230,8 @@ static void moment_rows(struct mt_report *r, const struct mt_run_device *d,
         int64_t change =
             b[0] == MT_UNKNOWN || b[1] == MT_UNKNOWN ? MT_UNKNOWN : mt_wrap_sub(b[1], b[0]);
         struct mt_cell *cells = mt_report_row(r)->cells;
+        if (!i)
+            work_cells(r, work, &between, cells);
         if (n == MOMENTS)
             *cells++ = cell(change);
         for (size_t k = 0; k < n; k++)
@@ -250,7 +272,8 @@ static void own_cells(struct mt_report *r, const struct mt_process_counts *count
 }
 
 static void step_rows(struct mt_report *r, const struct mt_run_device *d,
-                      const struct mt_steps *steps, const struct mt_process_counts *counts)
+                      const struct mt_steps *steps, const struct mt_process_counts *counts,
+                      const struct mt_work *work)
 {
     const struct mt_counted *pytorch = pytorch_of(counts);
     for (size_t i = 0; i < steps->all.n; i++) {
@@ -268,6 +291,7 @@ static void step_rows(struct mt_report *r, const struct mt_run_device *d,
         cells[4] = cell(own[1]);
         cells[5] = cell(own[0]);
         own_cells(r, counts, &w, cells);
+        work_cells(r, work, &w, cells);
         cells[r->columns.n - 1] = mt_cell_text(mt_report_text(r, d->name));
     }
 }
@@ -292,18 +316,19 @@ static void name_traces(struct mt_report *r, const struct mt_run *run,
 
 static enum mt_status show(struct mt_report *r, const struct mt_view *v,
                            const struct mt_run_device *d, const struct mt_memory_asked *asked,
-                           const struct mt_process_counts *counts, struct mt_err *err)
+                           const struct mt_process_counts *counts, const struct mt_work *work,
+                           struct mt_err *err)
 {
     struct moment m[MOMENTS] = {{0}};
     if (asked->per_step) {
-        step_rows(r, d, &v->blocks.steps, counts);
+        step_rows(r, d, &v->blocks.steps, counts, work);
     } else if (asked->at.n) {
         for (size_t i = 0; i < asked->at.n; i++)
             MT_TRY(find_moment(v, counts, asked->at.v[i], &m[i], err));
         if (m[0].t_ns < counts->end_ns)
-            moment_rows(r, d, counts, m, asked->at.n);
+            moment_rows(r, d, counts, work, m, asked->at.n);
     } else if (asked->window.from_ns < counts->end_ns)
-        window_rows(r, d, counts, &asked->window);
+        window_rows(r, d, counts, work, &asked->window);
     name_traces(r, &v->run, &counts->traced);
     return MT_OK;
 }
@@ -313,13 +338,17 @@ enum mt_status mt_memory_process(struct mt_report *r, const struct mt_view *v,
                                  struct mt_err *err)
 {
     struct mt_process_counts counts;
+    struct mt_work work = {0};
     if (asked->levels && !mt_device_is_processes(d))
         MT_TRY(mt_knows(&v->run, d, MT_KNOWS_LEVEL, err));
     if (asked->steps)
         MT_TRY(mt_knows(&v->run, d, MT_KNOWS_STEPS, err));
     enum mt_status st = mt_process_counts_load(v->db, &v->run, d, &counts, err);
     if (st == MT_OK)
-        st = show(r, v, d, asked, &counts, err);
+        st = mt_work_load(v->db, &v->run, d, &work, err);
+    if (st == MT_OK)
+        st = show(r, v, d, asked, &counts, &work, err);
+    mt_work_free(&work);
     mt_process_counts_free(&counts);
     return st;
 }

@@ -3,6 +3,7 @@
 
 #include "lib/base/human.h"
 #include "lib/base/mem.h"
+#include <stdio.h>
 #include <string.h>
 
 static const struct mt_counted *find(const struct mt_process_counts *counts, const char *metric)
@@ -21,7 +22,7 @@ static int64_t at(const struct mt_process_counts *counts, const char *metric, in
 
 /* What of rss was taken for a part. */
 struct known {
-    bool files, unseen;
+    bool files, unseen, stacks;
     enum taken { TAKEN, MISSING, TOO_MUCH } pytorch, malloc;
 };
 
@@ -37,6 +38,20 @@ static enum taken take(struct mt_buf *out, int64_t *left, int64_t part, const ch
     if (part)
         mt_buf_addf(out, "%s %s, ", mt_human_bytes(part, text), words);
     return TAKEN;
+}
+
+/* They are read seldom; nobody expects that they change much. */
+static bool take_stacks(struct mt_buf *out, int64_t *left, const struct mt_process_counts *counts,
+                        int64_t t_ns)
+{
+    char words[64], when[MT_HUMAN_MAX];
+    const struct mt_counted *c = find(counts, "stacks");
+    int64_t i = c ? mt_levels_at(&c->levels, t_ns) : -1;
+    if (i < 0)
+        return false;
+    snprintf(words, sizeof words, "of stacks (as read at %s)",
+             mt_human_ns(mt_levels_time(&c->levels, i, 0), when));
+    return take(out, left, mt_counted_at(c, t_ns), words) == TAKEN;
 }
 
 /* A peak that no sample saw was at some time since the one before: tensors may be freed again. */
@@ -63,7 +78,8 @@ static void say_between(struct mt_buf *out, const struct mt_process_counts *coun
 static void say_rest(struct mt_buf *out, int64_t left, const struct known *k)
 {
     char text[MT_HUMAN_MAX];
-    mt_buf_addf(out, "and %s other: stacks, mappings, Python's arenas", mt_human_bytes(left, text));
+    mt_buf_addf(out, "and %s other: %smappings, Python's arenas", mt_human_bytes(left, text),
+                k->stacks ? "" : "stacks, ");
     if (!k->files)
         mt_buf_adds(out, ", mapped files, shared memory");
     if (k->malloc == MISSING)
@@ -113,6 +129,7 @@ void mt_memory_process_sum(struct mt_report *r, const struct mt_run_device *d,
     k.malloc = take(&out, &left, in_use,
                     k.pytorch == TAKEN ? "of malloc beside that" : "of malloc in use");
     take(&out, &left, at(counts, "malloc_held", t_ns), "that malloc holds (at most)");
+    k.stacks = take_stacks(&out, &left, counts, t_ns);
     say_rest(&out, left, &k);
     say_between(&out, counts, t_ns, rss_b, pytorch);
     mt_report_footer(r, "rss of %s at %s is %s: %s", d->name, mt_human_ns(t_ns, time),

@@ -340,6 +340,12 @@ static void set_meta_group(struct mt_recorder *r)
             (struct mt_recorder_meta){"cause", mt_asprintf("\"%s\"", r->cause)};
 }
 
+static int64_t cpu_of(const struct rusage *usage)
+{
+    return (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * second +
+           (usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1000;
+}
+
 /* What the system tells of a child that has ended. */
 static void set_meta_ended(struct mt_recorder *r, const struct mt_recorder_ended *how)
 {
@@ -348,9 +354,7 @@ static void set_meta_ended(struct mt_recorder *r, const struct mt_recorder_ended
     set_meta(r, killed ? "signal" : "exit_status",
              killed ? WTERMSIG(how->status) : WEXITSTATUS(how->status));
     set_meta(r, "ru_maxrss_b", (int64_t)usage->ru_maxrss * 1024);
-    set_meta(r, "cpu_ms",
-             (usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000 +
-                 (usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) / 1000);
+    set_meta(r, "cpu_ms", cpu_of(usage) / ms);
 }
 
 static void set_meta_watched(struct mt_recorder *r)
@@ -376,8 +380,12 @@ static void set_meta_watched(struct mt_recorder *r)
 static void end_watch(struct mt_recorder *r, int64_t t_ns, const struct mt_recorder_ended *how)
 {
     int64_t most = (int64_t)how->usage.ru_maxrss * 1024;
+    const struct mt_watch_ended ended = {.maxrss_b = most,
+                                         .cpu_ns = cpu_of(&how->usage),
+                                         .floor = most <= r->own_rss_b + mt_proc_slack(),
+                                         .waited = r->waited};
     if (how->known)
-        mt_watch_end(&r->watch, t_ns, most, most <= r->own_rss_b + mt_proc_slack(), r->waited);
+        mt_watch_end(&r->watch, t_ns, &ended);
     else
         mt_watch_end_attached(&r->watch);
     hand_over(r, t_ns);

@@ -74,6 +74,12 @@ static enum mt_status lacks_metric(const struct mt_timeline *t, struct mt_err *e
             mt_err_cannot_tell(err);
             return MT_EUSAGE;
         }
+    if (!mt_metric_is_bytes(metric)) {
+        MT_FAIL(err, MT_EUSAGE, "--metric shows bytes, and %s is none", metric);
+        mt_err_hint(err, "Threads and processor time stand below the curve of a process that "
+                         "`memtool record` recorded, and are columns with --format csv.");
+        return MT_EUSAGE;
+    }
     MT_FAIL(err, MT_EUSAGE, "unknown --metric '%s'", metric);
     if (mt_device_is_process(&v->device))
         mt_err_hint(err, "`memtool memory` shows what run '%s' has.", v->run.name);
@@ -105,7 +111,7 @@ static enum mt_status load_samples(struct mt_timeline *t, struct mt_err *err)
     MT_TRY(mt_recorder_total(v->db, &v->device, &t->total, err));
     if (shows_samples(&v->run)) {
         MT_TRY(mt_samples_load(v->db, &v->run, &v->device, metric, &t->levels, err));
-        return t->levels.all.n ? MT_OK : lacks_metric(t, err);
+        return t->levels.all.n && mt_metric_is_bytes(metric) ? MT_OK : lacks_metric(t, err);
     }
     if (mt_device_is_process(&v->device))
         return metric ? MT_OK : load_traced(t, err);
@@ -179,6 +185,7 @@ static enum mt_status fill_buckets(struct mt_timeline *t, size_t n, struct mt_er
         mt_buckets_fill(&t->second_buckets, &t->second, &t->asked, &t->shown, n);
     if (t->traced.all.n)
         mt_buckets_know(&t->second_buckets, &t->second_known);
+    MT_TRY(mt_timeline_work(t, err));
     const struct mt_bucket *peak = mt_buckets_peak(&t->buckets);
     t->peak_b = peak->max_b;
     t->peak_ns = mt_levels_time(&t->levels, peak->max_at, t->shown.from_ns);
@@ -216,6 +223,9 @@ static void bucket_rows(struct mt_timeline *t)
     static const char *const ends[] = {"min_b", "max_b", "last_b"};
     for (size_t i = 0; i < MT_ARRAY_LEN(ends) && t->second.all.n; i++)
         mt_report_columns(t->report, mt_report_textf(t->report, "%s_%s", t->second_what, ends[i]));
+    size_t own_n = t->report->columns.n;
+    if (t->cpu_ns)
+        mt_report_columns(t->report, "threads_n cpu_ns");
     for (size_t k = 0; k < t->buckets.all.n; k++) {
         const struct mt_bucket *b = &t->buckets.all.v[k];
         const int64_t figures[] = {b->start_ns, b->end_ns, b->min_b,
@@ -223,6 +233,7 @@ static void bucket_rows(struct mt_timeline *t)
         struct mt_cell *cells = mt_report_row(t->report)->cells;
         for (size_t c = 0; c < MT_ARRAY_LEN(figures); c++)
             cells[c] = mt_cell_int(figures[c]);
+        mt_timeline_work_cells(t, k, cells + own_n);
         if (!t->second.all.n)
             continue;
         b = &t->second_buckets.all.v[k];
@@ -389,6 +400,7 @@ static void free_all(struct mt_timeline *t)
     mt_bands_free(&t->bands);
     mt_buckets_free(&t->buckets);
     mt_buckets_free(&t->second_buckets);
+    mt_timeline_work_free(t);
     mt_levels_free(&t->levels);
     mt_levels_free(&t->second);
     mt_traced_free(&t->traced);

@@ -29,6 +29,9 @@ struct mt_timeline {
     char *window;                  /* " of step 2..3"; NULL: the whole run */
     struct mt_window asked, shown; /* as given; within the run */
     struct mt_buckets buckets, second_buckets;
+    /* Of processes, for each bucket: threads at most, processor time, and how many thousandths of a
+     * core that is; NULL: unknown. Owned. */
+    int64_t *threads_n, *cpu_ns, *cpu_per_mille;
     struct mt_bands bands; /* key_n 0: not asked for */
     struct mt_by by;
     int64_t peak_b, peak_ns; /* of the window */
@@ -41,6 +44,14 @@ struct mt_timeline_changes;
 enum mt_status mt_timeline_exact(struct mt_timeline *t, struct mt_timeline_changes **out,
                                  struct mt_err *err);
 void mt_timeline_changes_free(struct mt_timeline_changes *c); /* NULL-safe */
+
+/* Threads and processor time of each bucket, where the run tells them. Errors: MT_EDB. */
+enum mt_status mt_timeline_work(struct mt_timeline *t, struct mt_err *err);
+/* Says them, draws them, and puts a bucket's behind the cells that it has; frees them. */
+void mt_timeline_work_footer(struct mt_timeline *t);
+void mt_timeline_work_lanes(const struct mt_timeline *t, struct mt_chart *c);
+void mt_timeline_work_cells(const struct mt_timeline *t, size_t bucket, struct mt_cell *cells);
+void mt_timeline_work_free(struct mt_timeline *t);
 
 /* "base · cpu · peak 16.55 MiB (17,355,520 B) at 122.2 ms, step 1"; allocated. */
 char *mt_timeline_title(const struct mt_timeline *t);

@@ -72,6 +72,7 @@ static void add_footers(struct mt_timeline *t)
             mt_human_bytes(reserved, a),
             mt_human_bytes(mt_wrap_sub(mt_wrap_sub(reserved, t->peak_b), before_b), b));
     }
+    mt_timeline_work_footer(t);
     if (allocated && before_b)
         mt_report_footer(t->report, "By the recorder's total, %s more were allocated throughout.",
                          mt_human_bytes(before_b, a));
@@ -102,6 +103,7 @@ static void make_chart(struct mt_timeline *t, struct mt_chart *c)
                            .peak_ns = t->view->device.one_moment ? INT64_MIN : t->peak_ns,
                            .peak_b = t->peak_b,
                            .bands = t->bands.key_n ? &t->bands : NULL};
+    mt_timeline_work_lanes(t, c);
     for (size_t i = 0; i < t->view->blocks.steps.all.n; i++) {
         const struct mt_step *s = &t->view->blocks.steps.all.v[i];
         if (mt_window_has(&t->asked, s->start_ns) && (s->start_ns < t->shown.to_ns || !i))

@@ -58,12 +58,21 @@ static uint32_t process_of(struct mt_counters *c, const struct mt_run_device *d)
     return (uint32_t)c->processes.n - 1;
 }
 
+static enum mt_counter_unit unit_of(const char *metric)
+{
+    bool cpu = strcmp(metric, mt_metric_names[MT_METRIC_CPU]) == 0;
+    return mt_metric_is_bytes(metric) ? MT_COUNTER_BYTES : cpu ? MT_COUNTER_NS : MT_COUNTER_COUNT;
+}
+
 static struct mt_counter *add_counter(struct mt_counters *c, const struct mt_run_device *d,
                                       const char *metric)
 {
     uint32_t process = process_of(c, d);
     struct mt_counter *counter = mt_vec_push(&c->all);
-    *counter = (struct mt_counter){process, clean(d->name), clean(metric), false, {0}};
+    *counter = (struct mt_counter){.process = process,
+                                   .device = clean(d->name),
+                                   .metric = clean(metric),
+                                   .unit = unit_of(metric)};
     return counter;
 }
 

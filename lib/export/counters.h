@@ -13,10 +13,14 @@ struct mt_counter_process {
     char *name;
 };
 
+/* By the numbers that Perfetto has for them. */
+enum mt_counter_unit { MT_COUNTER_NONE, MT_COUNTER_NS, MT_COUNTER_COUNT, MT_COUNTER_BYTES };
+
 /* One curve. Values of MT_UNKNOWN are none: the recorder did not look. */
 struct mt_counter {
     uint32_t process; /* index */
     char *device, *metric;
+    enum mt_counter_unit unit;
     bool begins; /* levels.start_b is what there was when the run began, not the first value */
     struct mt_levels levels;
 };

@@ -20,7 +20,7 @@ enum {
 };
 enum { TRACK_UUID = 1, TRACK_NAME, TRACK_PROCESS, TRACK_PARENT = 5, TRACK_COUNTER = 8 };
 enum { PROCESS_PID = 1, PROCESS_NAME = 6 };
-enum { COUNTER_UNIT = 3, UNIT_BYTES = 3 };
+enum { COUNTER_UNIT = 3 };
 enum {
     EVENT_NOTE = 4,
     EVENT_TYPE = 9,
@@ -65,16 +65,17 @@ static void put_packet(struct writer *w, int field)
     mt_buf_clear(&w->part);
 }
 
-/* A track of a process, the number of which is its track's; counter: of bytes. Returns its number.
+/* A track of a process, the number of which is its track's; unit: of counters. Returns its number.
  */
-static int64_t put_track(struct writer *w, int64_t process, const char *name, bool counter)
+static int64_t put_track(struct writer *w, int64_t process, const char *name,
+                         enum mt_counter_unit unit)
 {
     mt_proto_put_int(&w->part, TRACK_UUID, uuid(w, w->tracks));
     put_text(&w->part, TRACK_NAME, name);
     mt_proto_put_int(&w->part, TRACK_PARENT, uuid(w, process));
-    if (counter) {
+    if (unit != MT_COUNTER_NONE) {
         mt_buf_clear(&w->inner);
-        mt_proto_put_int(&w->inner, COUNTER_UNIT, UNIT_BYTES);
+        mt_proto_put_int(&w->inner, COUNTER_UNIT, unit);
         mt_proto_put_bytes(&w->part, TRACK_COUNTER, w->inner.s, w->inner.n);
     }
     put_packet(w, PACKET_TRACK);
@@ -113,7 +114,7 @@ static void put_value(struct writer *w, int64_t track, int64_t t_ns, int64_t v)
 static void put_counter(struct writer *w, const struct mt_counter *counter)
 {
     char *name = mt_asprintf("%s %s", counter->device, counter->metric);
-    int64_t track = put_track(w, counter->process, name, true);
+    int64_t track = put_track(w, counter->process, name, counter->unit);
     if (counter->begins)
         put_value(w, track, 0, counter->levels.start_b);
     for (size_t i = 0; i < counter->levels.all.n; i++)
@@ -127,7 +128,7 @@ static void put_slices(struct writer *w)
     for (size_t i = 0; i < w->c->slices.n; i++) {
         const struct mt_counter_slice *s = &w->c->slices.v[i];
         if (!i || s[-1].lane != s->lane)
-            track = put_track(w, 0, "steps", false);
+            track = put_track(w, 0, "steps", MT_COUNTER_NONE);
         put_text(&w->part, EVENT_NAME, s->name);
         put_event(w, track, TYPE_BEGIN, s->from_ns);
         put_event(w, track, TYPE_END, s->to_ns);
@@ -136,7 +137,7 @@ static void put_slices(struct writer *w)
 
 static void put_instants(struct writer *w)
 {
-    int64_t track = w->c->instants.n ? put_track(w, 0, "marks", false) : 0;
+    int64_t track = w->c->instants.n ? put_track(w, 0, "marks", MT_COUNTER_NONE) : 0;
     for (size_t i = 0; i < w->c->instants.n; i++) {
         const struct mt_counter_instant *m = &w->c->instants.v[i];
         if (m->bytes != MT_UNKNOWN) {

@@ -70,7 +70,8 @@ static void put_value(struct writer *w, const struct mt_counter *counter, int64_
     put_at(w, "ts", mt_wrap_add(w->c->source_ns, t_ns));
     mt_buf_adds(&w->text, ",\"args\":{\"");
     mt_escape_json(&w->text, counter->metric);
-    mt_buf_addf(&w->text, " bytes\":%lld}", (long long)v);
+    mt_buf_addf(&w->text, "%s\":%lld}", counter->unit == MT_COUNTER_BYTES ? " bytes" : "",
+                (long long)v);
     put_end(w);
 }
 

@@ -197,8 +197,14 @@ enum mt_metric {
     MT_METRIC_MALLOC_HELD,
     MT_METRIC_OTHER_ANON,
     MT_METRIC_CGROUP, /* what the control group of the process has, whoever is in it */
-    MT_METRIC_N       /* from here on: mt_recording.own_metrics */
+    MT_METRIC_STACKS, /* of OTHER_ANON, what is known to be stacks */
+    /* no bytes: how many threads it has, and the processor time it has taken since it began */
+    MT_METRIC_THREADS,
+    MT_METRIC_CPU,
+    MT_METRIC_N /* from here on: mt_recording.own_metrics */
 };
+/* Whether values of that name are bytes. */
+bool mt_metric_is_bytes(const char *name);
 
 /* A block older than the recording that is alive at its end. */
 struct mt_older {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { TEXT = 8192 };
@@ -47,6 +48,15 @@ int64_t mt_proc_rss(int fd)
     const char *at = strchr(text, ' ');
     int64_t pages = at ? strtoll(at, &end, 10) : 0;
     return at && end > at + 1 ? pages * sysconf(_SC_PAGESIZE) : -1;
+}
+
+int64_t mt_proc_cpu(pid_t pid)
+{
+    clockid_t clock;
+    struct timespec t;
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &t) != 0)
+        return -1;
+    return t.tv_sec * (int64_t)1000000000 + t.tv_nsec;
 }
 
 /* A container's own /proc/loadavg may be seconds old. */

@@ -33,6 +33,9 @@ enum mt_proc_state mt_proc_read(int fd, struct mt_proc_values *out);
 int mt_proc_open_rss(pid_t pid);
 int64_t mt_proc_rss(int fd);
 
+/* The processor time that the process has taken. -1: unknown. */
+int64_t mt_proc_cpu(pid_t pid);
+
 /* The newest process or thread of the system: as long as it is the same, there are no new ones.
  * -1: unknown, as where /proc is not the kernel's own. */
 int mt_proc_open_newest(void);

@@ -37,10 +37,16 @@ static void close_files(const struct mt_watched *p)
     close_file(p->children_fd);
 }
 
+static void forget(struct mt_watched *p)
+{
+    close_files(p);
+    mt_thread_stacks_free(&p->stacks);
+}
+
 void mt_watch_free(struct mt_watch *w)
 {
     for (size_t i = 0; i < w->all.n; i++)
-        close_files(&w->all.v[i]);
+        forget(&w->all.v[i]);
     close_file(w->children_fd);
     close_file(w->newest_fd);
     close_file(w->group_fd);
@@ -83,7 +89,7 @@ static void tell_metric(struct mt_watch *w, struct mt_watched *p, int metric, in
 }
 
 /* Of the free blocks some were given back to the system, and of those in use some were never
- * touched: so much is held at most. */
+ * touched: so much is held at most. Stacks are no part of either. */
 static void tell_malloc(struct mt_watch *w, struct mt_watched *p, int64_t t,
                         const struct mt_proc_values *v)
 {
@@ -92,7 +98,8 @@ static void tell_malloc(struct mt_watch *w, struct mt_watched *p, int64_t t,
         return;
     p->least.counted = false;
     int64_t rest = v->anon > m->in_use ? v->anon - m->in_use : 0;
-    int64_t held = m->free < rest ? m->free : rest;
+    int64_t heap = rest > p->stacks_b ? rest - p->stacks_b : 0;
+    int64_t held = m->free < heap ? m->free : heap;
     tell_metric(w, p, MT_METRIC_MALLOC_IN_USE, t, m->in_use);
     tell_metric(w, p, MT_METRIC_MALLOC_MAPPED, t, m->mapped);
     tell_metric(w, p, MT_METRIC_MALLOC_FREE, t, m->free);
@@ -195,6 +202,7 @@ static void use(struct mt_watch *w, struct mt_watched *p, int64_t t, struct mt_p
     }
     keep_least(p, t, v);
     end_counting(w, p, t, v);
+    mt_watch_work(w, p, t, t >= p->part_ns);
     if (t < p->part_ns)
         return;
     tell_peak_parts(w, p);
@@ -373,7 +381,8 @@ void mt_watch_look(struct mt_watch *w, int64_t t_ns)
             w->cut |= w->attached;
             end_before(w, p);
             end_malloc(w, p);
-            close_files(p);
+            mt_watch_work_ended(w, p);
+            forget(p);
         }
     }
     if (kept < w->all.n) {
@@ -400,7 +409,7 @@ static void end_command(struct mt_watch *w, int64_t t_ns, int64_t maxrss_b)
     rise(w, first, first->last_ns, maxrss_b);
 }
 
-void mt_watch_end(struct mt_watch *w, int64_t t_ns, int64_t maxrss_b, bool floor, bool waited)
+void mt_watch_end(struct mt_watch *w, int64_t t_ns, const struct mt_watch_ended *how)
 {
     struct mt_watched *first = &w->first;
     for (size_t i = 0; i < w->all.n; i++) {
@@ -409,16 +418,17 @@ void mt_watch_end(struct mt_watch *w, int64_t t_ns, int64_t maxrss_b, bool floor
         tell_peak_parts(w, &w->all.v[i]);
         end_malloc(w, &w->all.v[i]);
     }
-    if (maxrss_b <= first->peak_b)
+    mt_watch_work_end(w, t_ns, how);
+    if (how->maxrss_b <= first->peak_b)
         return;
-    if (!floor && !waited) {
-        end_command(w, t_ns, maxrss_b);
+    if (!how->floor && !how->waited) {
+        end_command(w, t_ns, how->maxrss_b);
         return;
     }
-    if (w->peak_b && maxrss_b <= w->peak_b + SLACK)
+    if (w->peak_b && how->maxrss_b <= w->peak_b + SLACK)
         return;
-    w->unseen_b = maxrss_b;
-    w->unseen_of_command = floor;
+    w->unseen_b = how->maxrss_b;
+    w->unseen_of_command = how->floor;
 }
 
 void mt_watch_end_attached(struct mt_watch *w)

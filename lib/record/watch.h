@@ -7,6 +7,13 @@
 #include "lib/record/cgroup.h"
 #include "lib/record/live.h"
 #include "lib/record/proc.h"
+#include "lib/record/thread_stacks.h"
+
+/* Threads and processor time, as they were told last. */
+struct mt_watched_work {
+    int64_t most_n, most_ns; /* threads since then, at most */
+    int64_t cpu_told_ns;     /* when the time was told */
+};
 
 struct mt_watched {
     pid_t pid;
@@ -31,6 +38,10 @@ struct mt_watched {
     struct mt_proc_values
         least;        /* of what malloc had in use since that was told: the least, if it counted, */
     int64_t least_ns; /* and when */
+    struct mt_thread_stacks stacks; /* where they are, if malloc is asked, */
+    int64_t stacks_b;               /* and what they have */
+    int64_t cpu_ns;                 /* processor time, as far as it was read */
+    struct mt_watched_work work;
     int64_t told[MT_METRIC_N]; /* of each metric, and 1 more */
     bool group_left;           /* it is in another control group than the command */
 };
@@ -43,6 +54,7 @@ struct mt_watched_all {
     int64_t least_b;                     /* counted once, as far as that was read */
     int64_t most_since_b, most_since_ns; /* the highest since it was told last */
     int64_t part_ns, part_step, part_n;
+    struct mt_watched_work work;
     int64_t told[MT_METRIC_N];
     bool unread; /* of some process it could not be read what it shares */
 };
@@ -75,6 +87,7 @@ struct mt_watch {
     int64_t share_read_ns, share_cost_ns;  /* when that was last, and the time it took */
     uint32_t share_process_n;              /* processes that were known then */
     struct mt_watched_all together;
+    int64_t ended_cpu_ns;   /* processor time of those that have ended */
     struct mt_cgroup group; /* the command's, */
     struct mt_cgroup_values group_first, group_last;
     int group_fd;                          /* of what it has now; -1: none */
@@ -99,9 +112,14 @@ static inline bool mt_watch_goes_on(const struct mt_watch *w)
 }
 /* Looks at all of them. */
 void mt_watch_look(struct mt_watch *w, int64_t t_ns);
-/* The command has ended. The largest of it and the children that it waited for, if there were any,
- * had maxrss_b, or less where that is what a process has before it is the command (floor). */
-void mt_watch_end(struct mt_watch *w, int64_t t_ns, int64_t maxrss_b, bool floor, bool waited);
+/* The command has ended. The largest of it and the children that it waited for, if there were any
+ * (waited), had maxrss_b, or less where that is what a process has before it is the command
+ * (floor); they took cpu_ns of processor time in all. */
+struct mt_watch_ended {
+    int64_t maxrss_b, cpu_ns;
+    bool floor, waited;
+};
+void mt_watch_end(struct mt_watch *w, int64_t t_ns, const struct mt_watch_ended *how);
 /* The same of one that ran already: it has ended, or nobody looks any more. */
 void mt_watch_end_attached(struct mt_watch *w);
 /* How many there were in all. */

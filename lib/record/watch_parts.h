@@ -21,6 +21,13 @@ int64_t mt_watch_less(int64_t *n, int64_t *step);
  * shares. */
 void mt_watch_together(struct mt_watch *w, int64_t t);
 
+/* Threads and processor time of a process that was looked at, of one that has ended, and of all
+ * together; and what is known when the command has ended. parts: it is time to tell them. */
+void mt_watch_work(struct mt_watch *w, struct mt_watched *p, int64_t t, bool parts);
+void mt_watch_work_ended(struct mt_watch *w, struct mt_watched *p);
+void mt_watch_work_together(struct mt_watch *w, int64_t t, bool parts);
+void mt_watch_work_end(struct mt_watch *w, int64_t t, const struct mt_watch_ended *how);
+
 /* The control group of the command: when it begins, and from time to time. */
 void mt_watch_group_begin(struct mt_watch *w, pid_t pid);
 void mt_watch_group(struct mt_watch *w, int64_t t);

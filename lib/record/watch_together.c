@@ -27,6 +27,7 @@ static void tell_bounds(struct mt_watch *w, int64_t t)
     }
     all->most_b = most > all->most_b ? most : all->most_b;
     all->least_b = least > all->least_b ? least : all->least_b;
+    mt_watch_work_together(w, t, t >= all->part_ns);
     if (t < all->part_ns)
         return;
     if (all->most_since_ns < t)
@@ -46,7 +47,9 @@ static bool read_shares(struct mt_watch *w, int64_t t, struct mt_proc_shares *su
     for (size_t i = 0; i < w->all.n; i++) {
         struct mt_watched *p = &w->all.v[i];
         struct mt_proc_shares own;
-        enum mt_proc_state state = mt_proc_shares(p->pid, &own);
+        enum mt_proc_state state =
+            w->malloc ? mt_thread_stacks_read(p->pid, &p->stacks, &own, &p->stacks_b)
+                      : mt_proc_shares(p->pid, &own);
         whole &= state != MT_PROC_HIDDEN;
         if (state != MT_PROC_THERE)
             continue;
@@ -55,19 +58,23 @@ static bool read_shares(struct mt_watch *w, int64_t t, struct mt_proc_shares *su
         sum->swap += own.swap;
         mt_watch_tell_metric(w, p->process, p->told, MT_METRIC_PSS, t, own.pss);
         mt_watch_tell_metric(w, p->process, p->told, MT_METRIC_PRIVATE, t, own.own);
+        if (w->malloc)
+            mt_watch_tell_metric(w, p->process, p->told, MT_METRIC_STACKS, t, p->stacks_b);
     }
     return whole;
 }
 
-/* Soon where there is a new process, but not in its first moments. */
+/* Soon where there is a new process, but not in its first moments; and where the program says
+ * something. */
 static bool is_time(struct mt_watch *w, int64_t t)
 {
-    int64_t rest = w->share_read_ns + w->share_cost_ns * (w->all.n > 1 ? PAGES : PAGES_ALONE);
+    bool often = w->all.n > 1 || w->thorough;
+    int64_t rest = w->share_read_ns + w->share_cost_ns * (often ? PAGES : PAGES_ALONE);
     int64_t soon = t + ripe > rest ? t + ripe : rest;
     if (w->process_n != w->share_process_n && soon < w->share_ns)
         w->share_ns = soon;
     w->share_process_n = w->process_n;
-    return t >= w->share_ns && t >= rest;
+    return (t >= w->share_ns || w->thorough) && t >= rest;
 }
 
 static void tell_shares(struct mt_watch *w, int64_t t)

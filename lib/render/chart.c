@@ -7,6 +7,7 @@ void mt_chart_free(struct mt_chart *c)
 {
     mt_vec_free(&c->steps);
     mt_vec_free(&c->ooms);
+    mt_vec_free(&c->lanes);
     mt_vec_free(&c->footer);
 }
 

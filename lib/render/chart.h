@@ -13,6 +13,12 @@ struct mt_chart_mark {
     int64_t value; /* number of a step; bytes asked for */
 };
 
+/* Something else over the same time, drawn below the axis: a value for each bucket of the curve. */
+struct mt_chart_lane {
+    const char *name;      /* of a few letters */
+    const int64_t *values; /* 0: none, or unknown */
+};
+
 struct mt_chart {
     const char *title;               /* svg: any bytes */
     const char *what;                /* svg: what the curve is: "allocated" */
@@ -25,14 +31,15 @@ struct mt_chart {
     int64_t peak_ns, peak_b;            /* the marker; peak_ns INT64_MIN: none */
     MT_VEC(struct mt_chart_mark) steps; /* where steps begin, in order of time */
     MT_VEC(struct mt_chart_mark) ooms;  /* failed allocations */
-    MT_VEC(const char *) footer;        /* svg: lines below; any bytes, borrowed */
-    const struct mt_bands *bands;       /* svg: stacked areas below the curve; NULL: none */
-    int width, height; /* terminal columns and rows; pixels. Too small ones are raised */
-    bool ascii, color; /* terminal only */
+    MT_VEC(struct mt_chart_lane) lanes;
+    MT_VEC(const char *) footer;  /* svg: lines below; any bytes, borrowed */
+    const struct mt_bands *bands; /* svg: stacked areas below the curve; NULL: none */
+    int width, height;            /* terminal columns and rows; pixels. Too small ones are raised */
+    bool ascii, color;            /* terminal only */
 };
 
 void mt_chart_free(
-    struct mt_chart *c); /* marks and footer; their texts and all else are borrowed */
+    struct mt_chart *c); /* marks, lanes and footer; their texts and all else are borrowed */
 
 /* Which steps to draw so that they stand `gap` apart on an axis that is `size` long: every 2nd,
  * 5th, 10th, ... of many, by their numbers, and where they last longer others between these.

@@ -11,6 +11,8 @@
 #define TOP         70
 #define BOTTOM      30
 #define LEGEND_ROW  19
+#define LANE        28 /* height of one, */
+#define LANE_AREA   20 /* and of what is drawn in it */
 #define WIDTH_MIN   300
 #define WIDTH_MAX   4000
 #define HEIGHT_MIN  160
@@ -236,6 +238,30 @@ static void draw_marks(const struct picture *p)
     mt_svg_text(p->out, left ? "label r" : "label", left ? x - 8 : x + 8, y - 8, text);
 }
 
+/* Each by its own largest value. */
+static void draw_lanes(const struct picture *p, double y)
+{
+    const struct mt_buckets *b = p->c->level;
+    for (size_t i = 0; i < p->c->lanes.n; i++, y += LANE) {
+        const struct mt_chart_lane *lane = &p->c->lanes.v[i];
+        struct mt_svg_path path;
+        int64_t most = 1;
+        for (size_t k = 0; k < b->all.n; k++)
+            most = lane->values[k] > most ? lane->values[k] : most;
+        mt_svg_text(p->out, "dim r", LEFT - 8, y + LANE_AREA, lane->name);
+        mt_svg_line(p->out, "grid", LEFT, y + LANE_AREA, LEFT + p->w, y + LANE_AREA);
+        mt_svg_path_begin(&path, p->out, "range");
+        mt_svg_path_move(&path, x_of(p, b->all.v[0].start_ns), y + LANE_AREA);
+        for (size_t k = 0; k < b->all.n; k++) {
+            double part = (double)lane->values[k] / (double)most;
+            mt_svg_path_to_y(&path, y + LANE_AREA - part * LANE_AREA);
+            mt_svg_path_to_x(&path, x_of(p, b->all.v[k].end_ns));
+        }
+        mt_svg_path_to_y(&path, y + LANE_AREA);
+        mt_svg_path_end(&path, true, NULL);
+    }
+}
+
 static void draw_legend(const struct picture *p, double y)
 {
     char bytes[MT_HUMAN_MAX];
@@ -313,7 +339,8 @@ void mt_chart_svg(struct mt_buf *out, const struct mt_chart *c)
     int width = clamp(c->width, WIDTH_MIN, WIDTH_MAX);
     int height = clamp(c->height, HEIGHT_MIN, WIDTH_MAX);
     size_t rows = c->footer.n + (c->bands ? c->bands->all.n : c->second != NULL);
-    double legend = rows ? (double)rows * LEGEND_ROW + 14 : 0;
+    double lanes = (double)c->lanes.n * LANE;
+    double legend = lanes + (rows ? (double)rows * LEGEND_ROW + 14 : 0);
     struct picture p = {.c = c, .out = out, .w = width - LEFT - RIGHT};
     p.h = height - TOP - BOTTOM;
     range_of(c, &least, &most);
@@ -337,7 +364,8 @@ void mt_chart_svg(struct mt_buf *out, const struct mt_chart *c)
         draw_curve(&p, c->second, EDGE_MAX, "second", false);
     draw_steps(&p);
     draw_marks(&p);
-    draw_legend(&p, height + 14);
+    draw_lanes(&p, height);
+    draw_legend(&p, height + lanes + 14);
     mt_svg_end(out);
     free(p.stack);
 }

@@ -283,6 +283,16 @@ static void add_step_numbers(const struct canvas *v)
     end_line(v->out);
 }
 
+static void add_lanes(const struct canvas *v)
+{
+    for (size_t i = 0; i < v->c->lanes.n; i++) {
+        const struct mt_chart_lane *lane = &v->c->lanes.v[i];
+        mt_buf_addf(v->out, "%*s  ", GUTTER - 2, lane->name);
+        mt_sparkline(v->out, lane->values, v->c->level->all.n, (size_t)v->cols, v->c->ascii);
+        end_line(v->out);
+    }
+}
+
 static void range_of(const struct mt_buckets *b, int64_t *least, int64_t *most)
 {
     for (size_t k = 0; b && k < b->all.n; k++) {
@@ -325,6 +335,7 @@ void mt_chart_text(struct mt_buf *out, const struct mt_chart *c)
     add_ooms(&v);
     add_time_axis(&v);
     add_step_numbers(&v);
+    add_lanes(&v);
     free(v.dots);
     free(v.step);
     free(v.picked);

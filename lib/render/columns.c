@@ -116,6 +116,8 @@ static const struct mt_column_def others[] = {
 
     /* of memory statistics, as torch.cuda.memory_stats() counts */
     {"metric", NULL, PLAIN, "which bytes: allocated, reserved, active ..."},
+    {"threads_n", "THREADS", COUNT, "threads of the process, at one time at most"},
+    {"cpu_ns", "CPU", NS, "processor time that all its threads took meanwhile"},
     {"current_b", "CURRENT", BYTES, "at the end of the window"},
     {"total_alloc_b", "ALLOC", BYTES, "all that was allocated in it"},
     {"total_freed_b", "FREED", BYTES, "all that was freed in it"},

@@ -40,7 +40,7 @@ static enum mt_status find_metrics(struct mt_db *db, const struct mt_run *run,
     MT_TRY(mt_sample_series_load(db, run->id, device->id, &all, err));
     for (const struct mt_sample_series *s = mt_sample_first(all, MT_SAMPLE_VALUES, device->id); s;
          s = mt_sample_next(all, s))
-        if (strcmp(s->name, out->all.v[0].metric) != 0)
+        if (strcmp(s->name, out->all.v[0].metric) != 0 && mt_metric_is_bytes(s->name))
             add(out, s->name);
     return MT_OK;
 }

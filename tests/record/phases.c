@@ -14,10 +14,14 @@
  *   linger N   a child that has all files of its parent open, for N ms
  *   leak N     N times 64 KiB that stay, each 10 ms; a step with PHASES_STEPS
  *   saw N      N times 1 MiB, 10 ms; each 20th frees all
+ *   burn N     computes for N ms of processor time
+ *   stack N    touches N MiB of its stack
+ *   threads N  N threads that stay, each with 512 KiB of its stack and 256 KiB of malloc
  *   stairs N   N times 4 MiB that stay, 400 ms
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -166,6 +170,45 @@ static void stairs(long n)
     }
 }
 
+static void burn(long n)
+{
+    struct timespec t;
+    long begun = -1, now = 0;
+    for (; begun < 0 || now < begun + n * 1000; now = t.tv_sec * 1000000 + t.tv_nsec / 1000) {
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+        begun = begun < 0 ? t.tv_sec * 1000000 + t.tv_nsec / 1000 : begun;
+    }
+}
+
+/* Memory of the function that is not given back when it returns. */
+static void __attribute__((noinline)) touch_stack(size_t n)
+{
+    volatile char *p = __builtin_alloca(n);
+    for (size_t i = 0; i < n; i += 1024)
+        p[i] = 1;
+}
+
+static void *stay(void *arg)
+{
+    char *volatile kept = arg;
+    touch_stack(512 << 10);
+    for (int i = 0; i < 256; i++) {
+        kept = malloc(1024 - 16);
+        memset(kept, 1, 1024 - 16);
+    }
+    for (;;)
+        pause();
+    return kept;
+}
+
+static void threads(long n)
+{
+    pthread_t thread;
+    for (long i = 0; i < n; i++)
+        if (pthread_create(&thread, NULL, stay, NULL) != 0)
+            exit(96);
+}
+
 static void phase(const char *what, long n)
 {
     if (strcmp(what, "malloc") == 0)
@@ -197,6 +240,12 @@ static void phase(const char *what, long n)
         leak(n);
     else if (strcmp(what, "saw") == 0)
         saw(n);
+    else if (strcmp(what, "burn") == 0)
+        burn(n);
+    else if (strcmp(what, "stack") == 0)
+        touch_stack((size_t)n * MIB);
+    else if (strcmp(what, "threads") == 0)
+        threads(n);
     else if (strcmp(what, "stairs") == 0)
         stairs(n);
     else if (strcmp(what, "kill") == 0)
