@@ -86,6 +86,7 @@ struct mt_growth_process {
     struct mt_window there;         /* it was looked at */
     struct mt_profiled profiled;
     enum mt_growth_part part;
+    bool loads;    /* it grew while it loaded what it needs, and had only just begun */
     bool refills;  /* it may grow where that has freed memory, and nobody sees it */
     bool young;    /* a child that was there for less than half of the run, or whose level never
                       changed: that it cannot be judged says nothing */

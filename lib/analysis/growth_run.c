@@ -98,6 +98,44 @@ static void judge_whole(const struct mt_levels *l, struct mt_growth_process *p)
     mt_growth_find(l, &p->wanted, &p->growth);
 }
 
+/* ---- programs that begin ---- */
+
+/* A program that imports libraries grows for as long as that takes, by their pages and by what they
+ * allocate beside these. What maps files and nothing else grows by them. */
+static bool is_loading(const struct mt_levels *l, const struct mt_levels *file,
+                       const struct mt_growth *g)
+{
+    enum { SHARE = 20 };
+    int64_t half_ns = g->from_ns + (g->to_ns - g->from_ns) / 2;
+    const struct mt_levels *const of[] = {l, file};
+    double more[2];
+    for (int i = 0; i < 2; i++)
+        more[i] = (double)mt_levels_value(of[i], mt_levels_at(of[i], g->to_ns)) -
+                  (double)mt_levels_value(of[i], mt_levels_at(of[i], half_ns));
+    return !mt_growth_is_flat(more[1], 0) && more[1] > more[0] / SHARE && more[1] < more[0] / 2;
+}
+
+/* By time alone, what has just begun and still loads is not known to grow. */
+static enum mt_status doubt_begin(struct mt_db *db, const struct mt_run *run,
+                                  const struct mt_run_device *device, const struct mt_levels *l,
+                                  struct mt_growth_process *p, struct mt_err *err)
+{
+    static const int64_t begins_ns = 60 * (int64_t)1000000000;
+    struct mt_growth *g = &p->growth;
+    struct mt_levels file;
+    if (g->verdict != MT_GROWTH_GROWS || g->unit != MT_PER_MINUTE ||
+        g->to_ns - p->wanted.first_ns > begins_ns ||
+        mt_run_notes_get(&run->notes, MT_NOTE_ATTACHED))
+        return MT_OK;
+    const char *metric = mt_metric_names[MT_METRIC_FILE];
+    enum mt_status st = mt_samples_load(db, run, device, metric, &file, err);
+    p->loads = st == MT_OK && file.all.n && is_loading(l, &file, g);
+    if (p->loads)
+        g->verdict = MT_GROWTH_UNKNOWN;
+    mt_levels_free(&file);
+    return st;
+}
+
 /* ---- all of it ---- */
 
 /* Whether a process was there for less than half of the run, or never changed. */
@@ -141,6 +179,7 @@ enum mt_status mt_growth_load(struct mt_db *db, const struct mt_run *run,
         judge_behind(l, out);
     else
         judge_whole(l, out);
+    MT_TRY(doubt_begin(db, run, device, l, out, err));
     MT_TRY(is_young(db, run, device, l, &out->young, err));
     mt_levels_free(&own);
     return MT_OK;

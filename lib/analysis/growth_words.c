@@ -31,13 +31,19 @@ static void add_profiled(const struct mt_growth_process *p, struct mt_buf *out)
 }
 
 /* It varies, or may have stopped. */
-static void add_doubtful(const struct mt_growth *g, struct mt_buf *out)
+static void add_doubtful(const struct mt_growth_process *p, const struct mt_growth *g,
+                         struct mt_buf *out)
 {
     char least[MT_HUMAN_MAX], most[MT_HUMAN_MAX];
     const char *unit = mt_growth_unit(g);
     mt_human_bytes(mt_growth_bytes(g->least), least);
     mt_human_bytes(mt_growth_bytes(g->most), most);
-    if (g->least > 0)
+    if (p->loads)
+        mt_buf_addf(out,
+                    "grew %s to %s %s while the program loaded libraries or files, as it does when "
+                    "it begins: too brief to tell whether that goes on",
+                    least, most, unit);
+    else if (g->least > 0)
         mt_buf_addf(out, "grew %s to %s %s, but %s, and may have stopped", least, most, unit,
                     g->slows ? "less and less" : "for a short time");
     else
@@ -65,7 +71,7 @@ void mt_growth_words(const struct mt_growth_process *p, const struct mt_growth *
     else if (g->verdict == MT_GROWTH_FALLS)
         mt_buf_addf(out, "falls %s %s", rate, unit);
     else if (g->verdict == MT_GROWTH_UNKNOWN)
-        add_doubtful(g, out);
+        add_doubtful(p, g, out);
     else
         mt_buf_adds(out, "was recorded too briefly to tell whether it grows");
 }

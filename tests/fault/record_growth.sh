@@ -27,6 +27,9 @@ for i in $(seq 40); do tidies="$tidies step $i malloc 1 wait 30"; done
 record tidies $tidies $(yes free | head -n 40) wait 300 &
 record flat malloc 30 wait 5000 &
 record jump malloc 20 wait 1500 malloc 10 wait 4500 &
+record loads load 60 &
+record maps map 60 &
+record loaded load 25 wait 7000 &
 record spikes malloc 20 wait 2000 spike 50 wait 2000 spike 50 wait 2000 &
 record child child 20 wait 500 many 20 wait 4500 many 5 &
 wait
@@ -52,11 +55,16 @@ judged flat flat 0
 judged jump flat 0
 judged spikes flat 0
 judged child flat 0
+# A program that begins loads what it needs: that is no growth yet. What maps files and does nothing else grows by them.
+judged loads "cannot tell" 3
+judged maps grows 1
+judged loaded flat 0
 judged short "too short to tell" 3
 
 # What record says at its end is what leaks says.
 said() { grep -q "^memtool: rss$2" "err.$1" || fail "record of $1 does not say '$2': $(cat "err.$1")"; }
 said leak ' grows [0-9.]* [KM]iB a minute (95 %: '
+said loads ' grew [0-9.]* [MG]iB to [0-9.]* [MG]iB a minute while the program loaded libraries or files, '
 said steps ' grows 6[0-9.]* KiB a step (95 %: '
 said flat ' is flat: +.* a minute at most$'
 "$MEMTOOL" record --name none -- true 2>err.none

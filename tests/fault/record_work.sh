@@ -54,8 +54,8 @@ sum() { # COLUMN HOW
 near "processor time of all parts" "$(sum cpu_ns sum)" "$total" 2
 near "the most threads of a part" "$(sum threads_n most)" 7 0
 "$MEMTOOL" timeline work >out 2>>err || fail "exit $?"
-grep -q "^      cpu  .*#" out || fail "no line of processor time"
-grep -q "^  threads  .*#" out || fail "no line of threads"
+grep -q "^      cpu  .*█" out || fail "no line of processor time"
+grep -q "^  threads  .*█" out || fail "no line of threads"
 grep -q "ms of processor time, up to [0-9]* % of a core; 7 threads at most" out || fail "nothing says what the lines are"
 "$MEMTOOL" timeline work --format svg >work.svg 2>>err || fail "exit $?"
 grep -q ">threads<" work.svg || fail "the picture has no threads"
@@ -89,10 +89,10 @@ threads=$(for d in $devices; do figure threads_n "$d" rss family; done | sort -n
 near "threads of all" "$(figure threads_n processes at_most family)" 9 0
 
 # Of one that ran already: what it took before is not of the recording.
-./phases burn 400 wait 700 burn 150 wait 3000 &
+./phases burn 200 wait 3000 burn 150 wait 5000 &
 target=$!
-sleep 0.9
-"$MEMTOOL" record --name later --pid $target --for 1500ms 2>err || fail "exit $?"
+sleep 2
+"$MEMTOOL" record --name later --pid $target --for 4500ms 2>err || fail "exit $?"
 kill $target
 wait $target 2>>err
 near "processor time while it is recorded" "$(ms "$(figure cpu_ns process rss later)")" 150 60

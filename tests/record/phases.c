@@ -17,6 +17,8 @@
  *   burn N     computes for N ms of processor time
  *   stack N    touches N MiB of its stack
  *   threads N  N threads that stay, each with 512 KiB of its stack and 256 KiB of malloc
+ *   load N     N times 1 MiB of a file that is read, and 2 MiB that stay, 100 ms
+ *   map N      N times 1 MiB of a file that is read, 100 ms
  *   stairs N   N times 4 MiB that stay, 400 ms
  */
 #define _GNU_SOURCE
@@ -170,6 +172,17 @@ static void stairs(long n)
     }
 }
 
+static void load(long n, long beside)
+{
+    for (long i = 0; i < n; i++) {
+        map_file(1);
+        size_t size = (size_t)beside * MIB;
+        if (size)
+            memset(map(size, MAP_PRIVATE | MAP_ANONYMOUS, -1), 1, size);
+        wait_ms(100);
+    }
+}
+
 static void burn(long n)
 {
     struct timespec t;
@@ -240,6 +253,10 @@ static void phase(const char *what, long n)
         leak(n);
     else if (strcmp(what, "saw") == 0)
         saw(n);
+    else if (strcmp(what, "load") == 0)
+        load(n, 2);
+    else if (strcmp(what, "map") == 0)
+        load(n, 0);
     else if (strcmp(what, "burn") == 0)
         burn(n);
     else if (strcmp(what, "stack") == 0)
