@@ -4,6 +4,7 @@
  * is read.
  */
 #include "formats/format.h"
+#include "formats/text_pair.h"
 #include "formats/text_time.h"
 #include "lib/input/fields.h"
 #include "lib/input/lines.h"
@@ -13,154 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    DIGITS = 6, /* of numbers */
-    NAME = 64,  /* bytes of a name */
-    LINES = 200 /* of the head that are looked at, and of these enough is */
-};
+enum { LINES = 200 /* of the head that are looked at, and of these enough is */ };
 static const int64_t micro = 1000 * 1000;
-
-/* What a line says: a name, a number in millionths, and bytes of its unit, or 0. */
-struct pair {
-    char name[NAME]; /* lower case, words with one blank between */
-    int64_t value, unit;
-    bool unclear; /* mt_text_unit_unclear */
-    enum meaning { NOTHING, STEP, LEVEL, PEAK, OTHER } meaning;
-};
-
-/* ---- pairs ---- */
-
-static bool is_break(char c)
-{
-    return c == ',' || c == ';' || c == '|' || c == '\t';
-}
-
-/* Adds a word to the name, or what fits of it. */
-static void add_word(struct pair *p, const char *s, size_t n)
-{
-    size_t at = strlen(p->name);
-    if (at && at + 1 < NAME)
-        p->name[at++] = ' ';
-    for (size_t i = 0; i < n && at + 1 < NAME; i++)
-        p->name[at++] = (char)tolower((unsigned char)s[i]);
-    p->name[at] = '\0';
-}
-
-static void set_unit(struct pair *p, const char *s, size_t n)
-{
-    p->unit = mt_text_unit(s, n);
-    p->unclear = mt_text_unit_unclear(s, n);
-}
-
-/* A name may end in its unit: "rss (kbytes)", "rss [mb]". */
-static void take_unit(struct pair *p)
-{
-    size_t n = strlen(p->name);
-    char *open = strrchr(p->name, p->name[n ? n - 1 : 0] == ']' ? '[' : '(');
-    if (p->unit || !open || !strchr(")]", p->name[n - 1]))
-        return;
-    set_unit(p, open + 1, (size_t)(p->name + n - 1 - open - 1));
-    while (p->unit && open > p->name && open[-1] == ' ')
-        open--;
-    if (p->unit)
-        *open = '\0';
-}
-
-static bool is_between(char c)
-{
-    return c == ' ' || c == ':' || c == '=';
-}
-
-static size_t word_n(const char *p, const char *end)
-{
-    const char *s = p;
-    while (p < end && !is_between(*p) && !is_break(*p))
-        p++;
-    return (size_t)(p - s);
-}
-
-/* The next name and number of the line, and what is left of it; false: there is none. */
-static bool next_pair(struct mt_fields *f, struct pair *out)
-{
-    *out = (struct pair){0};
-    while (f->p < f->end) {
-        if (is_between(*f->p) || is_break(*f->p)) {
-            if (is_break(*f->p))
-                out->name[0] = '\0';
-            f->p++;
-            continue;
-        }
-        size_t n = word_n(f->p, f->end), unit_n;
-        struct mt_fields number = mt_fields_of(f->p, n);
-        f->p += n;
-        if (!mt_field_fraction(&number, DIGITS, &out->value) || out->value < 0) {
-            add_word(out, number.p, (size_t)(number.end - number.p));
-            continue;
-        }
-        unit_n = (size_t)(number.end - number.p);
-        set_unit(out, number.p, unit_n);
-        if (unit_n && !out->unit) { /* 2026-11-22, 3rd */
-            out->name[0] = '\0';
-            continue;
-        }
-        if (!unit_n && f->p < f->end && *f->p == ' ') {
-            unit_n = word_n(f->p + 1, f->end);
-            set_unit(out, f->p + 1, unit_n);
-            f->p += out->unit ? unit_n + 1 : 0;
-        }
-        take_unit(out);
-        return true;
-    }
-    return false;
-}
-
-/* ---- what pairs mean ---- */
-
-static bool has(const char *name, const char *const *words)
-{
-    for (; *words; words++)
-        if (strstr(name, *words))
-            return true;
-    return false;
-}
-
-/* Whether the name ends in a word for a step of a loop, and which; a longer loop is in an epoch. */
-static int step_word(const char *name)
-{
-    static const char *const words[] = {"epoch", "step", "iteration", "iter", "batch"};
-    const char *last = strrchr(name, ' ');
-    last = last ? last + 1 : name;
-    for (size_t i = 0; i < MT_ARRAY_LEN(words); i++)
-        if (strcmp(last, words[i]) == 0)
-            return (int)i + 1;
-    return 0;
-}
-
-static enum meaning meaning_of(const struct pair *p)
-{
-    static const char *const rss[] = {"rss", "resident", NULL};
-    static const char *const most[] = {"max", "peak", NULL};
-    static const char *const of_others[] = {"torch", "cuda", "gpu", "device", "average", NULL};
-    static const char *const others[] = {"mem",  "alloc", "reserv", "heap", "cuda", "gpu",
-                                         "swap", "uss",   "pss",    "vms",  NULL};
-    if (!p->unit)
-        return step_word(p->name) && p->value % micro == 0 ? STEP : NOTHING;
-    if (strstr(p->name, "average"))
-        return NOTHING;
-    bool usage = strstr(p->name, "memory usage") && !has(p->name, of_others);
-    if ((has(p->name, rss) && !has(p->name, of_others)) || usage)
-        return has(p->name, most) ? PEAK : LEVEL;
-    return has(p->name, others) ? OTHER : NOTHING;
-}
-
-/* Bytes of a pair; false: too many. */
-static bool bytes_of(const struct pair *p, int64_t *bytes)
-{
-    if (p->value / micro > (INT64_C(1) << 60) / p->unit)
-        return false;
-    *bytes = p->value / micro * p->unit + p->value % micro * p->unit / micro;
-    return true;
-}
 
 /* ---- lines ---- */
 
@@ -176,15 +31,87 @@ struct reader {
     bool timed;
     int64_t step_line; /* event_n of the line where the last step began */
     int64_t level_n;
-    int64_t elapsed_ns;        /* as time -v says; -1: it does not */
-    int64_t matched_n;         /* lines that match the pattern */
-    bool peak;                 /* one is said */
-    char first[NAME];          /* line of the file, or what fits of it */
-    char other[NAME];          /* the first field that is a metric of its own */
-    int step_of;               /* the word that counts steps: the innermost loop's */
-    MT_VEC(struct pair) pairs; /* of the line under way */
-    bool said;                 /* the line under way says something */
+    int64_t elapsed_ns;                /* as time -v says; -1: it does not */
+    int64_t matched_n;                 /* lines that match the pattern */
+    bool peak;                         /* one is said */
+    char first[MT_PAIR_NAME];          /* line of the file, or what fits of it */
+    char other[MT_PAIR_NAME];          /* the first field that is a metric of its own */
+    int step_of;                       /* the word that counts steps: the innermost loop's */
+    MT_VEC(struct mt_text_pair) pairs; /* of the line under way */
+    char main_name[2][MT_PAIR_NAME];   /* what was called the process's rss first, and its peak */
+    MT_VEC(struct mt_text_pair) apart; /* names that stand beside these in a line */
+    bool said;                         /* the line under way says something */
 };
+
+/* ---- two names for one figure ---- */
+
+static bool is_apart(const struct reader *r, const char *name)
+{
+    for (size_t i = 0; i < r->apart.n; i++)
+        if (strcmp(r->apart.v[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* The pair of a line that is the process's rss, or its peak; NULL: none. The name that was the
+ * first ever, else the first of the line. */
+static const struct mt_text_pair *main_pair(const struct reader *r, enum mt_pair_meaning meaning)
+{
+    const struct mt_text_pair *found = NULL;
+    for (size_t i = 0; i < r->pairs.n; i++) {
+        const struct mt_text_pair *p = &r->pairs.v[i];
+        if (p->meaning != meaning || is_apart(r, p->name))
+            continue;
+        if (strcmp(p->name, r->main_name[meaning == MT_PAIR_PEAK]) == 0)
+            return p;
+        found = found ? found : p;
+    }
+    return found;
+}
+
+/* What is not to be taken for the metric of another name. */
+static void metric_apart(const char *name, char metric[MT_TEXT_NAME])
+{
+    mt_text_metric(name, metric);
+    size_t n = strlen(metric);
+    bool taken = strcmp(metric, mt_metric_names[MT_METRIC_RSS]) == 0 ||
+                 strcmp(metric, mt_metric_names[MT_METRIC_PEAK_RSS]) == 0;
+    if (taken)
+        snprintf(metric + n, MT_TEXT_NAME - n, "_2");
+}
+
+static void set_apart(struct reader *r, const struct mt_text_pair *p, const char *main_name)
+{
+    enum { MOST = 16 };
+    char metric[MT_TEXT_NAME];
+    if (is_apart(r, p->name) || r->apart.n == MOST)
+        return;
+    metric_apart(p->name, metric);
+    if (!r->apart.n)
+        mt_rec_note_detail(r->rec, MT_NOTE_NAMES, "'%s' is %s, '%s' the metric %s", main_name,
+                           p->meaning == MT_PAIR_PEAK ? "its peak" : "rss", p->name, metric);
+    mt_rec_note(r->rec, MT_NOTE_NAMES, (int64_t)r->line.offset, 0);
+    *mt_vec_push(&r->apart) = *p;
+}
+
+/* Two names in one line are two figures: one of them is the process's, and the others are metrics
+ * of their own from then on. In different lines they are what a program says at different times. */
+static void tell_apart(struct reader *r, enum mt_pair_meaning meaning)
+{
+    const struct mt_text_pair *first = main_pair(r, meaning);
+    char *main_name = r->main_name[meaning == MT_PAIR_PEAK];
+    if (first && !*main_name)
+        snprintf(main_name, MT_PAIR_NAME, "%s", first->name);
+    for (size_t i = 0; i < r->pairs.n; i++) {
+        struct mt_text_pair *p = &r->pairs.v[i];
+        if (p->meaning != meaning)
+            continue;
+        if (first && strcmp(p->name, first->name) != 0)
+            set_apart(r, p, first->name);
+        if (is_apart(r, p->name))
+            p->meaning = MT_PAIR_OTHER;
+    }
+}
 
 /* "h:mm:ss" or "m:ss.cc" */
 static bool take_elapsed(struct mt_fields *f, int64_t *ns)
@@ -239,10 +166,10 @@ static int64_t now(const struct reader *r)
 }
 
 /* A step begins; the one before ends. Where loops lie in each other the inner one's count. */
-static void begin_step(struct reader *r, const struct pair *p)
+static void begin_step(struct reader *r, const struct mt_text_pair *p)
 {
     struct mt_recording *rec = r->rec;
-    int word = step_word(p->name);
+    int word = mt_text_step_word(p->name);
     int64_t number = p->value / micro;
     if (word < r->step_of)
         return;
@@ -269,41 +196,41 @@ static void begin_step(struct reader *r, const struct pair *p)
 static int metric_of(struct reader *r, const char *name)
 {
     char metric[MT_TEXT_NAME];
-    struct mt_note *note = &r->rec->notes[MT_NOTE_NAMES];
-    mt_text_metric(name, metric);
+    struct mt_note *note = &r->rec->notes[MT_NOTE_NAMES_LEFT_OUT];
+    (is_apart(r, name) ? metric_apart : mt_text_metric)(name, metric);
     int own = *metric ? mt_rec_metric(r->rec, metric) : -1;
     if (*metric && own < 0) {
         if (!note->count)
-            mt_rec_note_detail(r->rec, MT_NOTE_NAMES, "%s", metric);
-        mt_rec_note(r->rec, MT_NOTE_NAMES, (int64_t)r->line.offset, 0);
+            mt_rec_note_detail(r->rec, MT_NOTE_NAMES_LEFT_OUT, "%s", metric);
+        mt_rec_note(r->rec, MT_NOTE_NAMES_LEFT_OUT, (int64_t)r->line.offset, 0);
     }
     return own;
 }
 
-static enum mt_status use_pair(struct reader *r, const struct pair *p, struct mt_err *err)
+static enum mt_status use_pair(struct reader *r, const struct mt_text_pair *p, struct mt_err *err)
 {
     int64_t bytes;
-    const enum meaning meaning = p->meaning;
-    int metric = meaning == PEAK ? MT_METRIC_PEAK_RSS : 0;
-    if (!bytes_of(p, &bytes)) {
+    const enum mt_pair_meaning meaning = p->meaning;
+    int metric = meaning == MT_PAIR_PEAK ? MT_METRIC_PEAK_RSS : 0;
+    if (!mt_text_pair_bytes(p, &bytes)) {
         mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
         return MT_OK;
     }
-    if (!bytes && meaning != OTHER) /* no process has none: it is not known */
+    if (!bytes && meaning != MT_PAIR_OTHER) /* no process has none: it is not known */
         return MT_OK;
-    if (meaning == OTHER && (metric = metric_of(r, p->name)) < 0)
+    if (meaning == MT_PAIR_OTHER && (metric = metric_of(r, p->name)) < 0)
         return MT_OK;
     say(r);
     if (p->unclear)
         mt_rec_note(r->rec, MT_NOTE_UNITS, (int64_t)r->line.offset, 0);
-    if (meaning == OTHER && !r->other[0])
+    if (meaning == MT_PAIR_OTHER && !r->other[0])
         snprintf(r->other, sizeof r->other, "%s", p->name);
-    r->peak |= meaning == PEAK;
-    if (meaning == LEVEL) {
+    r->peak |= meaning == MT_PAIR_PEAK;
+    if (meaning == MT_PAIR_LEVEL) {
         r->level_n++;
         return mt_process_level(&r->log, r->process, now(r), bytes, err);
     }
-    if (meaning == PEAK)
+    if (meaning == MT_PAIR_PEAK)
         MT_TRY(mt_process_peak(&r->log, r->process, bytes, err));
     return mt_process_sample(&r->log, r->process, metric, now(r), bytes, err);
 }
@@ -363,15 +290,15 @@ static enum mt_status find_fields(struct reader *r, struct mt_err *err)
             continue;
         }
         struct mt_fields number = mt_fields_of(f->number, f->n);
-        struct pair p = {.unit = f->unit, .unclear = f->unclear, .meaning = OTHER};
+        struct mt_text_pair p = {.unit = f->unit, .unclear = f->unclear, .meaning = MT_PAIR_OTHER};
         snprintf(p.name, sizeof p.name, "%s", f->name);
-        p.meaning = strcmp(p.name, "step") == 0       ? STEP
-                    : strcmp(p.name, "rss") == 0      ? LEVEL
-                    : strcmp(p.name, "peak_rss") == 0 ? PEAK
-                                                      : OTHER;
-        if (p.meaning != STEP && !p.unit)
+        p.meaning = strcmp(p.name, "step") == 0       ? MT_PAIR_STEP
+                    : strcmp(p.name, "rss") == 0      ? MT_PAIR_LEVEL
+                    : strcmp(p.name, "peak_rss") == 0 ? MT_PAIR_PEAK
+                                                      : MT_PAIR_OTHER;
+        if (p.meaning != MT_PAIR_STEP && !p.unit)
             return refuse_unit(r, f, err);
-        if (mt_field_fraction(&number, DIGITS, &p.value))
+        if (mt_field_fraction(&number, MT_PAIR_DIGITS, &p.value))
             *mt_vec_push(&r->pairs) = p;
         else
             mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
@@ -382,11 +309,13 @@ static enum mt_status find_fields(struct reader *r, struct mt_err *err)
 static void find_pairs(struct reader *r)
 {
     struct mt_fields f = mt_fields_of(r->line.s, r->line.n);
-    struct pair p;
-    while (next_pair(&f, &p)) {
-        p.meaning = meaning_of(&p);
+    struct mt_text_pair p;
+    while (mt_text_pair_next(&f, &p)) {
+        p.meaning = mt_text_pair_meaning(&p);
         *mt_vec_push(&r->pairs) = p;
     }
+    tell_apart(r, MT_PAIR_LEVEL);
+    tell_apart(r, MT_PAIR_PEAK);
 }
 
 /* Peaks come last: what they are the peak of includes what the line says of now. */
@@ -395,8 +324,8 @@ static enum mt_status read_line(struct reader *r, struct mt_err *err)
     r->said = false;
     r->pairs.n = 0;
     if (!r->first[0])
-        snprintf(r->first, sizeof r->first, "%.*s", (int)(r->line.n < NAME ? r->line.n : NAME - 1),
-                 r->line.s);
+        snprintf(r->first, sizeof r->first, "%.*s",
+                 (int)(r->line.n < MT_PAIR_NAME ? r->line.n : MT_PAIR_NAME - 1), r->line.s);
     if (r->opts->pattern)
         MT_TRY(find_fields(r, err));
     else if (read_time_v(r))
@@ -405,10 +334,10 @@ static enum mt_status read_line(struct reader *r, struct mt_err *err)
         find_pairs(r);
     for (int peaks = 0; peaks < 2; peaks++)
         for (size_t i = 0; i < r->pairs.n; i++) {
-            const struct pair *p = &r->pairs.v[i];
-            if (p->meaning == STEP && !peaks)
+            const struct mt_text_pair *p = &r->pairs.v[i];
+            if (p->meaning == MT_PAIR_STEP && !peaks)
                 begin_step(r, p);
-            else if (p->meaning > STEP && (p->meaning == PEAK) == peaks)
+            else if (p->meaning > MT_PAIR_STEP && (p->meaning == MT_PAIR_PEAK) == peaks)
                 MT_TRY(use_pair(r, p, err));
         }
     return MT_OK;
@@ -486,6 +415,7 @@ static enum mt_status memory_text_read(struct mt_stream *in, const struct mt_rea
     enum mt_status st = read_all(&r, err);
     mt_process_free(&r.log);
     mt_vec_free(&r.pairs);
+    mt_vec_free(&r.apart);
     return st;
 }
 
@@ -502,9 +432,10 @@ static int memory_text_probe(const char *head, size_t n)
         const char *end = memchr(head, '\n', n);
         size_t line = end ? (size_t)(end - head) : n;
         struct mt_fields f = mt_fields_of(head, line);
-        struct pair p;
-        while (line < 1000 && next_pair(&f, &p))
-            found += meaning_of(&p) == LEVEL || meaning_of(&p) == PEAK;
+        struct mt_text_pair p;
+        while (line < 1000 && mt_text_pair_next(&f, &p))
+            found += mt_text_pair_meaning(&p) == MT_PAIR_LEVEL ||
+                     mt_text_pair_meaning(&p) == MT_PAIR_PEAK;
         head += end ? line + 1 : line;
         n -= end ? line + 1 : line;
     }

@@ -73,8 +73,9 @@ enum mt_note_kind {
     MT_NOTE_LIBRARY,      /* functions of libraries on paths of Python, which are no site */
     MT_NOTE_INTERPRETER,  /* functions of the interpreter that paths leave out */
     MT_NOTE_UNITS,        /* values in units that some count by 1000: read by 1024 */
+    MT_NOTE_NAMES,        /* names in a line for what only one of them is */
     MT_NOTE_NO_LEVEL,     /* a pattern whose fields do not give the memory of the process */
-    MT_NOTE_NAMES,        /* values under more names than a run has room for */
+    MT_NOTE_NAMES_LEFT_OUT, /* values under more names than a run has room for */
     MT_NOTE_N
 };
 struct mt_note {

@@ -71,8 +71,9 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_LIBRARY] = "library_folded",
     [MT_NOTE_INTERPRETER] = "interpreter_folded",
     [MT_NOTE_UNITS] = "units",
+    [MT_NOTE_NAMES] = "names",
     [MT_NOTE_NO_LEVEL] = "no_level",
-    [MT_NOTE_NAMES] = "names_left_out",
+    [MT_NOTE_NAMES_LEFT_OUT] = "names_left_out",
 };
 
 /* The one table of what touches what; 0: nobody decided (tests/matrix/test_notes.py). */
@@ -90,8 +91,9 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_LIBRARY] = ABOUT(NO_FIGURE),
     [MT_NOTE_INTERPRETER] = ABOUT(NO_FIGURE),
     [MT_NOTE_UNITS] = ABOUT(NO_FIGURE),
+    [MT_NOTE_NAMES] = ABOUT(LEVELS),
     [MT_NOTE_NO_LEVEL] = ABOUT(NO_FIGURE),
-    [MT_NOTE_NAMES] = ABOUT(NO_FIGURE),
+    [MT_NOTE_NAMES_LEFT_OUT] = ABOUT(NO_FIGURE),
     [MT_NOTE_VALUES] = ABOUT(ALL),
     [MT_NOTE_DUMPS] = ABOUT(LEVELS),
     [MT_NOTE_KINDS] = ABOUT(END),
@@ -280,9 +282,11 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_UNITS] =
         "%N value/values in KB, MB or GB was/were read by 1024, as programs that print "
         "memory mean them: 1 MB is 1048576 B",
+    [MT_NOTE_NAMES] = "lines have several names for the memory of the process: %D",
     [MT_NOTE_NO_LEVEL] = "the memory of the process is unknown: %D",
-    [MT_NOTE_NAMES] = "%N value/values left out: the file has more names for them than a run has "
-                      "room for, such as %D",
+    [MT_NOTE_NAMES_LEFT_OUT] =
+        "%N value/values left out: the file has more names for them than a run has "
+        "room for, such as %D",
     [MT_NOTE_SAID] = "%N line/lines that the program wrote to MEMTOOL_FD was/were left out: %D",
     [MT_NOTE_STEPS_NUMBER] =
         "%N step/steps got the next free number: the recorded one is not larger than that of the "

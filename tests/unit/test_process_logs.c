@@ -243,11 +243,26 @@ static const struct log_file logs[] = {
 #define X1000     X100 X100 X100 X100 X100 X100 X100 X100 X100 X100
 #define LONG_LINE X1000 X1000 X1000 X1000 X10 X10 X10 X10 X10 X10 X10 X10 X10 X10
 
-/* Texts with --pattern. */
+/* Texts with --pattern; NULL: without. */
 struct pattern_file {
     const char *name, *text, *want, *pattern;
 };
 static const struct pattern_file patterns[] = {
+    {"two names in a line are two figures, from then on",
+     "Initial RSS: 1 KiB\nPython RSS: 5 KiB, Process RSS: 7 KiB, Max RSS: 8 KiB, Peak RSS: 9 KiB\n"
+     "Process RSS: 6 KiB\nFinal RSS: 2 KiB\n",
+     "samples 4 from 0\nprocess 1024..2048 until 4 peak 8192\n"
+     "process_rss of process 7168 at 2\npeak_rss_2 of process 9216 at 2\n"
+     "peak_rss of process 8192 at 2\nprocess_rss of process 6144 at 3\nnote names 2\n",
+     NULL},
+    {"the name that was there first is the rss",
+     "RSS: 5 KiB\nOwn RSS: 7 KiB | RSS: 6 KiB\nOwn RSS: 8 KiB | RSS: 6 KiB\n",
+     "samples 3 from 0\nprocess 5120..6144 until 2 peak 6144\nown_rss of process 7168 at 2\n"
+     "own_rss of process 8192 at 3\nnote names 1\n",
+     NULL},
+    {"names in different lines are one figure at different times",
+     "RSS before: 5 KiB\nRSS after: 7 KiB\n",
+     "samples 2 from 0\nprocess 5120..7168 until 2 peak 7168\n", NULL},
     {"steps, levels with units, other figures", TEXT,
      "samples 2 from 0\nprocess 2621440..3145728 until 2 peak 3145728\n"
      "gpu of process 12288 at 1\ngpu of process 13312 at 2\nnote units 4\n",

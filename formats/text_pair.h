@@ -1,0 +1,39 @@
+/*
+ * text_pair.h - a name, a number and perhaps a unit in a line of text ("RSS = 317.57 MB"), and what
+ * of memory or of a loop it means.
+ */
+#ifndef MT_TEXT_PAIR_H
+#define MT_TEXT_PAIR_H
+
+#include "lib/input/fields.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    MT_PAIR_DIGITS = 6, /* of numbers */
+    MT_PAIR_NAME = 64   /* bytes of a name */
+};
+
+/* A number is in millionths, a unit is bytes, or 0. */
+struct mt_text_pair {
+    char name[MT_PAIR_NAME]; /* lower case, words with one blank between */
+    int64_t value, unit;
+    bool unclear; /* mt_text_unit_unclear */
+    enum mt_pair_meaning {
+        MT_PAIR_NOTHING,
+        MT_PAIR_STEP,
+        MT_PAIR_LEVEL,
+        MT_PAIR_PEAK,
+        MT_PAIR_OTHER
+    } meaning;
+};
+
+/* The next of the line, without its meaning, and what is left of the line; false: there is none. */
+bool mt_text_pair_next(struct mt_fields *f, struct mt_text_pair *out);
+enum mt_pair_meaning mt_text_pair_meaning(const struct mt_text_pair *p);
+/* Its bytes; false: too many. */
+bool mt_text_pair_bytes(const struct mt_text_pair *p, int64_t *bytes);
+/* Whether the name ends in a word for a step of a loop, and which; a longer loop is in an epoch. */
+int mt_text_step_word(const char *name);
+
+#endif
