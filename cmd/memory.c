@@ -4,6 +4,7 @@
 #include "cmd/memory_process.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
+#include "lib/model/process.h"
 #include "lib/render/columns.h"
 #include "lib/run/knows.h"
 #include "lib/usage/gaps.h"
@@ -175,7 +176,8 @@ static enum mt_status check_asked(const struct mt_view *v, struct mt_err *err)
     return MT_EUSAGE;
 }
 
-/* The device asked for, else all. */
+/* The device asked for, else all: of processes the command, and all together, before its children.
+ */
 static enum mt_status add_devices(struct mt_report *r, const struct mt_view *v,
                                   const struct mt_window *w, struct mt_err *err)
 {
@@ -185,8 +187,10 @@ static enum mt_status add_devices(struct mt_report *r, const struct mt_view *v,
         return add_device(r, v, &v->device, w, err);
     MT_TRY(mt_run_devices(v->db, &v->run, &all, &n, err));
     enum mt_status st = MT_OK;
-    for (size_t i = 0; i < n && st == MT_OK; i++)
-        st = add_device(r, v, &all[i], w, err);
+    for (int children = 0; children < 2; children++)
+        for (size_t i = 0; i < n && st == MT_OK; i++)
+            if (mt_process_is_child(all[i].name) == children)
+                st = add_device(r, v, &all[i], w, err);
     free(all);
     return st;
 }

@@ -5,6 +5,7 @@
 #include "lib/base/wrap.h"
 #include "lib/render/columns.h"
 #include "lib/run/knows.h"
+#include "lib/usage/profiled.h"
 #include "lib/usage/sample_series.h"
 #include "lib/usage/work.h"
 #include <ctype.h>
@@ -136,6 +137,11 @@ static void window_rows(struct mt_report *r, const struct mt_run_device *d,
     for (size_t i = 0; i < counts->all.n; i++) {
         const struct mt_counted *c = &counts->all.v[i];
         mt_process_counted_within(counts, c, w, &most_b, &last_b);
+        int64_t then_b = i == 0                  ? most_b
+                         : peak_ns == MT_UNKNOWN ? MT_UNKNOWN
+                                                 : mt_process_counted_at(counts, c, peak_ns);
+        if (c->rest && then_b == MT_UNKNOWN && last_b == MT_UNKNOWN)
+            continue; /* nothing of it is known */
         rss_b = i ? rss_b : most_b;
         note_few(r, d, c, counts->all.v[0].levels.all.n);
         if (strcmp(c->metric, "cgroup") == 0)
@@ -145,9 +151,7 @@ static void window_rows(struct mt_report *r, const struct mt_run_device *d,
         cells[1] = mt_cell_text(mt_report_text(r, c->metric));
         cells[2] = cell(last_b);
         cells[3] = cell(most_b);
-        cells[at_peak] = cell(i == 0                  ? most_b
-                              : peak_ns == MT_UNKNOWN ? MT_UNKNOWN
-                                                      : mt_process_counted_at(counts, c, peak_ns));
+        cells[at_peak] = cell(then_b);
         if (!i)
             work_cells(r, work, w, cells);
     }
@@ -296,20 +300,49 @@ static void step_rows(struct mt_report *r, const struct mt_run_device *d,
     }
 }
 
+/* ---- PyTorch's profiler ---- */
+
+/* How much rss rose from the begin of a window to the most in it. */
+static int64_t risen(const struct mt_levels *rss, const struct mt_window *w)
+{
+    int64_t from = mt_levels_at(rss, w->from_ns), to = mt_levels_at(rss, w->to_ns);
+    if (w->to_ns == INT64_MAX || to <= from)
+        return 0;
+    return mt_wrap_sub(mt_levels_value(rss, mt_levels_peak(rss, from < 0 ? 0 : from, to)),
+                       mt_levels_value(rss, from));
+}
+
+/* While it starts and while it writes its trace the program waits for it: that much is known. */
+static void name_profiler(struct mt_report *r, const struct mt_process_counts *counts,
+                          const struct mt_profiled *p)
+{
+    char start[MT_HUMAN_MAX], write[MT_HUMAN_MAX];
+    const struct mt_levels *rss = &counts->all.v[0].levels;
+    if (!p->any || !rss->all.n)
+        return;
+    mt_report_footer(
+        r,
+        "rss rose by %s while PyTorch's profiler started, and by %s while it wrote its "
+        "trace; what it kept in between is unknown.",
+        mt_human_bytes(risen(rss, &p->starting), start),
+        mt_human_bytes(risen(rss, &p->writing), write));
+}
+
 /* ---- all ---- */
 
 /* Of which run the figures of PyTorch are, and when they are known. */
 static void name_traces(struct mt_report *r, const struct mt_run *run,
-                        const struct mt_traced_all *traced)
+                        const struct mt_traced_all *traced, const struct mt_profiled *profiled)
 {
     char from[MT_HUMAN_MAX], to[MT_HUMAN_MAX];
     for (size_t i = 0; i < traced->all.n; i++) {
         const struct mt_traced *t = &traced->all.v[i];
         bool end = t->known.to_ns == INT64_MAX || t->known.to_ns >= run->dur_ns;
-        mt_report_footer(r, "pytorch is what run '%s' has on %s, recorded from %s to %s.",
+        mt_report_footer(r, "pytorch is what run '%s' has on %s, recorded from %s to %s%s.",
                          t->run.name, t->device.name,
                          mt_human_ns(t->known.from_ns > 0 ? t->known.from_ns : 0, from),
-                         end ? "the end" : mt_human_ns(t->known.to_ns, to));
+                         end ? "the end" : mt_human_ns(t->known.to_ns, to),
+                         end || !profiled->any ? "" : " (`record --torch=all` goes on to the end)");
         mt_report_older(r, &t->run, &t->device);
     }
 }
@@ -320,6 +353,8 @@ static enum mt_status show(struct mt_report *r, const struct mt_view *v,
                            struct mt_err *err)
 {
     struct moment m[MOMENTS] = {{0}};
+    struct mt_profiled profiled;
+    MT_TRY(mt_profiled_load(v->db, &v->run, d, &profiled, err));
     if (asked->per_step) {
         step_rows(r, d, &v->blocks.steps, counts, work);
     } else if (asked->at.n) {
@@ -327,9 +362,11 @@ static enum mt_status show(struct mt_report *r, const struct mt_view *v,
             MT_TRY(find_moment(v, counts, asked->at.v[i], &m[i], err));
         if (m[0].t_ns < counts->end_ns)
             moment_rows(r, d, counts, work, m, asked->at.n);
-    } else if (asked->window.from_ns < counts->end_ns)
+    } else if (asked->window.from_ns < counts->end_ns) {
         window_rows(r, d, counts, work, &asked->window);
-    name_traces(r, &v->run, &counts->traced);
+        name_profiler(r, counts, &profiled);
+    }
+    name_traces(r, &v->run, &counts->traced, &profiled);
     return MT_OK;
 }
 

@@ -132,7 +132,7 @@ figures --at 1ms >before
 same "PyTorch before it was imported" "$(mib live_b pytorch <before)" ""
 "$MEMTOOL" timeline parts --device "$device" --format csv --width 1000 >out 2>>err
 same "its curve" "$(awk -F, 'NR > 1 && $8 > m { m = $8 } END { print m / 1048576 }' out)" 103
-same "its curve before it was imported" "$(sed -n 2p out | cut -d, -f7-)" ",,"
+same "its curve before it was imported" "$(sed -n 2p out | cut -d, -f7-9)" ",,"
 "$MEMTOOL" timeline parts --device "$device" --format svg >out 2>>err
 grep -q 'class="part"' out || fail "the picture has no area of PyTorch"
 "$MEMTOOL" timeline parts --device "$device" --ascii >out 2>>err

@@ -100,3 +100,13 @@ sleep 4
 kill -KILL $recorder
 wait $recorder 2>>err
 judged killed "cannot tell" 3
+
+# What it needs to start is measured, since the program waits meanwhile.
+(FAKE_START_MIB=40 record start 12 0 --torch=4)
+"$MEMTOOL" memory start >out 2>err || fail "memory is exit $?"
+rose=$(sed -n 's/^rss rose by \([0-9]*\)[.0-9]* MiB while .* profiler started, and by .* while it wrote its trace; .*/\1/p' out)
+if [ -z "$rose" ] || [ "$rose" -lt 38 ] || [ "$rose" -gt 48 ]; then fail "of a start that takes 40 MiB rss rose by '$rose' MiB"; fi
+grep -q "recorded from .* (.record --torch=all. goes on to the end)" out || fail "nothing says how to record to the end"
+"$MEMTOOL" memory healthy >out 2>err || fail "memory is exit $?"
+if grep -q 'torch=all' out; then fail "what was recorded to the end is said to be a part"; fi
+exit 0

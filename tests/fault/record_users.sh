@@ -60,6 +60,17 @@ if hidden $nobody test ! -e /proc/1 2>>err; then
     grep -q "hides this process of another user" err || fail "a hidden process"
 fi
 
+# A container without the files of its control group: there is no figure of that, and nothing else is missing.
+bare() { unshare --mount sh -c 'mount -t tmpfs none /sys/fs/cgroup && exec "$@"' sh "$@"; }
+if bare sh -c "! ls /sys/fs/cgroup | grep -q ." 2>>err; then
+    bare "$MEMTOOL" record --name bare -- ./phases malloc 20 wait 400 2>err || fail "exit $?"
+    [ "$(peak bare)" = 21 ] || fail "in a container without files it has $(peak bare) MiB"
+    [ -z "$(note bare)" ] || fail "a container without files: $(note bare)"
+    "$MEMTOOL" memory bare --format csv >out 2>>err || fail "exit $?"
+    grep -q "^process,pss" out || fail "without files of the group other figures are missing"
+    if grep -q cgroup out; then fail "there are no files, and a figure"; fi
+fi
+
 # A number that comes again is another process.
 cat >again.py <<'END'
 import os, subprocess, sys, time

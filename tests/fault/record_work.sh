@@ -77,7 +77,7 @@ near "processor time of step 1" "$(step 1)" 50 25
 near "processor time of step 2" "$(step 2)" 150 25
 
 # Children each have their own, and all of them what they have together, be they still there or not.
-"$MEMTOOL" record --name family -- sh -c './phases burn 300 threads 4 wait 300 & ./phases burn 200 threads 2 wait 300; wait' 2>err || fail "exit $?"
+"$MEMTOOL" record --name family -- sh -c './phases burn 300 threads 4 wait 2000 & ./phases burn 200 threads 2 wait 2000; wait' 2>err || fail "exit $?"
 total=$("$MEMTOOL" info family --format csv 2>>err | sed -n 's/^file.cpu_ms,//p')
 near "processor time of all" "$(ms "$(figure cpu_ns processes at_most family)")" "$total" 2
 devices=$(ask "SELECT device FROM v_device WHERE run = 'family' AND device LIKE 'process:%'")
@@ -87,6 +87,13 @@ near "that of another" "$(echo "$times" | cut -d' ' -f2)" 310 40
 threads=$(for d in $devices; do figure threads_n "$d" rss family; done | sort -n | tail -n 2 | tr '\n' ' ')
 [ "$threads" = "3 5 " ] || fail "the children have $threads threads"
 near "threads of all" "$(figure threads_n processes at_most family)" 9 0
+
+# The command and all together come before its children.
+order=$("$MEMTOOL" memory family --format csv 2>>err | awk -F, 'NR > 1 && $1 != last { printf "%s ", last = $1 }')
+case $order in
+"process processes process:"*) ;;
+*) fail "the devices come as $order" ;;
+esac
 
 # Of one that ran already: what it took before is not of the recording.
 ./phases burn 200 wait 3000 burn 150 wait 5000 &
