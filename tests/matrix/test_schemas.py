@@ -4,6 +4,7 @@
 import copy
 import json
 import os
+import subprocess
 
 try:
     from jsonschema import Draft202012Validator
@@ -117,6 +118,9 @@ made = [(name, path) for name, path in inputs.all_inputs("made") if name in MADE
 runs = [str(run) for run in m.imported(files + made)]
 for rank in range(4):
     m.run("import", os.path.join(SAMPLES, "ranks", f"rank{rank}.json.gz"), "--group", "ranks")
+recorded = subprocess.run([m.memtool, "record", "--db", m.db, "--name", "recorded", "--", "sh", "-c", "sleep 0.3 & wait"], capture_output=True, check=False)
+m.check(recorded.returncode == 0, "record", recorded.stderr)
+runs.append("recorded")
 for run in runs:
     for command, *options in OF_ONE:
         ask([command, run, *options], validators)
