@@ -140,7 +140,7 @@ static void window_rows(struct mt_report *r, const struct mt_run_device *d,
         int64_t then_b = i == 0                  ? most_b
                          : peak_ns == MT_UNKNOWN ? MT_UNKNOWN
                                                  : mt_process_counted_at(counts, c, peak_ns);
-        if (c->rest && then_b == MT_UNKNOWN && last_b == MT_UNKNOWN)
+        if (c->rest && then_b == MT_UNKNOWN && last_b == MT_UNKNOWN && mt_people_read())
             continue; /* nothing of it is known */
         rss_b = i ? rss_b : most_b;
         note_few(r, d, c, counts->all.v[0].levels.all.n);
