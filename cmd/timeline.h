@@ -45,6 +45,10 @@ enum mt_status mt_timeline_exact(struct mt_timeline *t, struct mt_timeline_chang
                                  struct mt_err *err);
 void mt_timeline_changes_free(struct mt_timeline_changes *c); /* NULL-safe */
 
+/* Rows instead of a picture: one for each bucket, or for each bucket and band. */
+void mt_timeline_bucket_rows(struct mt_timeline *t);
+void mt_timeline_band_rows(struct mt_timeline *t);
+
 /* Threads and processor time of each bucket, where the run tells them. Errors: MT_EDB. */
 enum mt_status mt_timeline_work(struct mt_timeline *t, struct mt_err *err);
 /* Says them, draws them, and puts a bucket's behind the cells that it has; frees them. */

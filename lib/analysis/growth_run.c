@@ -100,18 +100,17 @@ static void judge_whole(const struct mt_levels *l, struct mt_growth_process *p)
 
 /* ---- programs that begin ---- */
 
-/* A program that imports libraries grows for as long as that takes, by their pages and by what they
- * allocate beside these. What maps files and nothing else grows by them. */
+/* A program that imports libraries grows for as long as that takes: by their pages, and by what
+ * they allocate beside these and behind. What maps files and nothing else grows by them. */
 static bool is_loading(const struct mt_levels *l, const struct mt_levels *file,
                        const struct mt_growth *g)
 {
     enum { SHARE = 20 };
-    int64_t half_ns = g->from_ns + (g->to_ns - g->from_ns) / 2;
     const struct mt_levels *const of[] = {l, file};
     double more[2];
     for (int i = 0; i < 2; i++)
         more[i] = (double)mt_levels_value(of[i], mt_levels_at(of[i], g->to_ns)) -
-                  (double)mt_levels_value(of[i], mt_levels_at(of[i], half_ns));
+                  (double)mt_levels_value(of[i], mt_levels_at(of[i], g->from_ns));
     return !mt_growth_is_flat(more[1], 0) && more[1] > more[0] / SHARE && more[1] < more[0] / 2;
 }
 

@@ -29,6 +29,8 @@ record flat malloc 30 wait 5000 &
 record jump malloc 20 wait 1500 malloc 10 wait 4500 &
 record loads load 60 &
 record maps map 60 &
+# shellcheck disable=SC2046 # words
+record import load 25 $(yes "malloc 2 wait 100" | head -n 40) &
 record loaded load 25 wait 7000 &
 record spikes malloc 20 wait 2000 spike 50 wait 2000 spike 50 wait 2000 &
 record child child 20 wait 500 many 20 wait 4500 many 5 &
@@ -57,6 +59,7 @@ judged spikes flat 0
 judged child flat 0
 # A program that begins loads what it needs: that is no growth yet. What maps files and does nothing else grows by them.
 judged loads "cannot tell" 3
+judged import "cannot tell" 3
 judged maps grows 1
 judged loaded flat 0
 judged short "too short to tell" 3
