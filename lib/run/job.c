@@ -18,12 +18,34 @@ static int64_t number_at(const char **s)
     return n && n <= DIGITS ? number : MT_UNKNOWN;
 }
 
-/* Of the rank on its own machine there are several in a job. */
-static bool is_local(const char *part, const char *word)
+/* "local_rank", "tp_rank": numbers of which there are several in a job. */
+static bool is_of_part(const char *text, const char *word)
 {
-    static const char local[] = "local";
-    const size_t n = sizeof local - 1;
-    return word - part > (ptrdiff_t)n && strncasecmp(word - n - 1, local, n) == 0;
+    static const char *const parts[] = {"local", "node", "group", "dp", "tp",
+                                        "pp",    "cp",   "ep",    "mp"};
+    for (size_t i = 0; i < MT_ARRAY_LEN(parts); i++) {
+        const size_t n = strlen(parts[i]);
+        if (word - text > (ptrdiff_t)n && strncasecmp(word - n - 1, parts[i], n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What stands between a word and its number: "rank[3]", "rank: 3". */
+static const char *skip_mark(const char *s)
+{
+    return s + (*s && strchr("-_.=:[ ", *s) != NULL);
+}
+
+/* The number of the word at p, up to end; MT_UNKNOWN: it has none. "tp_rank_3" is one of "tp". */
+static int64_t number_of(const char *p, const char *end, const char *word)
+{
+    static const char rank[] = "rank";
+    const size_t n = sizeof rank - 1;
+    const char *digits = skip_mark(p + strlen(word));
+    if (strcmp(word, rank) != 0 && digits + n < end && strncasecmp(digits, rank, n) == 0)
+        digits = skip_mark(digits + n);
+    return digits < end ? number_at(&digits) : MT_UNKNOWN;
 }
 
 /* In text up to end. */
@@ -33,25 +55,36 @@ static int64_t number_in(const char *text, const char *end, const char *word)
     const size_t n = strlen(word);
     for (const char *p = text; p + n < end; p++) {
         bool inside = p > text && isalpha((unsigned char)p[-1]);
-        if (strncasecmp(p, word, n) != 0 || inside || is_local(text, p))
+        if (strncasecmp(p, word, n) != 0 || inside || is_of_part(text, p))
             continue;
-        const char *digits = p + n + (strchr("-_.=", p[n]) != NULL);
-        int64_t number = digits < end ? number_at(&digits) : MT_UNKNOWN;
+        int64_t number = number_of(p, end, word);
         found = number == MT_UNKNOWN ? found : number;
     }
     return found;
 }
 
+/* Whether a folder up to end is called nothing but the word and a number. */
+static bool is_only(const char *folder, const char *end, const char *word)
+{
+    const size_t n = strlen(word);
+    if ((size_t)(end - folder) <= n || strncasecmp(folder, word, n) != 0)
+        return false;
+    const char *digits = skip_mark(folder + n);
+    return digits < end && digits + strspn(digits, "0123456789") == end;
+}
+
 int64_t mt_number_behind(const char *path, const char *word)
 {
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path, *folder = slash;
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     int64_t number = number_in(name, name + strlen(name), word);
-    if (number != MT_UNKNOWN || !slash)
-        return number;
-    while (folder > path && folder[-1] != '/')
-        folder--;
-    return number_in(folder, slash, word);
+    for (bool right_above = true; slash && number == MT_UNKNOWN; right_above = false) {
+        const char *end = slash;
+        slash = memrchr(path, '/', (size_t)(end - path));
+        const char *folder = slash ? slash + 1 : path;
+        if (right_above || is_only(folder, end, word))
+            number = number_in(folder, end, word);
+    }
+    return number;
 }
 
 /* The lengths of what all texts begin and end with; numbers stay whole. */

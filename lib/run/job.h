@@ -22,9 +22,11 @@ enum mt_status mt_job_place(struct mt_db *db, const struct mt_run *run, struct m
                             struct mt_err *err);
 
 /*
- * The number behind a word in the last part of a path, else in the folder above it: "rank" is 12 in
- * "rank12.json", "oom_rank-12_1699.pickle", "job/rank_12/dump.pickle" and
- * "dp1_pp0_tp2_rank12.1699.pt.trace.json.gz"; not in "frank12" nor "local_rank12". Capitals do not
+ * The number behind a word in the last part of a path, else in the folder above it, else in the
+ * nearest folder further up that is called nothing else: "rank" is 12 in "rank12.json",
+ * "oom_rank-12_1699.pickle", "exp[a]-rank[12].json", "job/rank_12/dump.pickle",
+ * "rank12/step_3/dump.pickle" and "dp1_pp0_tp2_rank12.1699.pt.trace.json.gz"; not in "frank12",
+ * "local_rank12" nor "lora_rank12_a/step_3/x". "tp" is 2 in "tp_rank_2", too. Capitals do not
  * count, and the last in a part does. MT_UNKNOWN: none, or it does not fit.
  */
 int64_t mt_number_behind(const char *path, const char *word);
