@@ -1,15 +1,12 @@
 #include "cmd/common.h"
 #include "cmd/import_ahead.h"
 #include "cmd/import_file.h"
+#include "cmd/import_folder.h"
 #include "cmd/import_words.h"
 #include "cmd/upgrade.h"
-#include "formats/format.h"
 #include "lib/base/human.h"
 #include "lib/base/machine.h"
-#include "lib/input/stream.h"
 #include "lib/model/steps_advice.h"
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +18,6 @@ static const char *cpp_frames, *values_are, *split;
 static struct mt_strings bases;
 static bool series;       /* all files are one run */
 static int64_t jobs = -1; /* files read beside each other; -1: not said */
-
-typedef MT_VEC(char *) paths;
 
 /* The database, opened when it is first needed. */
 struct target {
@@ -146,8 +141,9 @@ static enum mt_status store_known(struct target *t, const char *path, const char
 
 /* The file, or all of them as one run; path: what is said of where it is from; key: of the run last
  * read of it, or NULL. */
-static enum mt_status import_run(struct target *t, const char *path, const paths *dumps,
-                                 const char *key, struct mt_err *err)
+static enum mt_status import_run(struct target *t, const char *path,
+                                 const struct mt_import_paths *dumps, const char *key,
+                                 struct mt_err *err)
 {
     struct mt_recording rec;
     char hash[33];
@@ -167,104 +163,43 @@ static enum mt_status import_run(struct target *t, const char *path, const paths
 
 /* ---- which files ---- */
 
-static void free_paths(paths *p)
+static int name_cmp(const void *a, const void *b)
 {
-    for (size_t i = 0; i < p->n; i++)
-        free(p->v[i]);
-    mt_vec_free(p);
+    return strcmp(a, b);
 }
 
-static int path_cmp(const void *a, const void *b)
+/* How many folders it takes to tell files apart by the names that their runs get: the fewest that
+ * leave the fewest alike. */
+static int folders_needed(const struct mt_import_paths *inputs)
 {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Whether a file of a folder looks like something we read. */
-static bool is_trace(const char *path)
-{
-    struct mt_err ignored = MT_ERR_INIT;
-    struct mt_stream *in = NULL;
-    bool yes = mt_stream_open(path, &in, &ignored) == MT_OK && mt_reader_is_likely(in);
-    mt_stream_close(in);
-    return yes;
-}
-
-/* Files of a folder that do not look like recordings: said, lest a broken one goes unnoticed. */
-static void tell_passed_over(const char *folder, paths *passed, size_t seen)
-{
-    enum { SHOWN = 3 };
-    struct mt_buf names = {0}, where = {0};
-    if (!passed->n)
-        return;
-    qsort(passed->v, passed->n, sizeof *passed->v, path_cmp);
-    for (size_t i = 0; i < passed->n && i < SHOWN; i++) {
-        mt_buf_adds(&names, i ? ", " : "");
-        mt_escape_terminal(&names, strrchr(passed->v[i], '/') + 1);
+    enum { MOST = 8 };
+    char(*names)[200] = mt_alloc((inputs->n + 1) * sizeof *names);
+    size_t fewest = SIZE_MAX;
+    int needed = 0;
+    for (int folders = 0; folders <= MOST && fewest; folders++) {
+        size_t alike = 0;
+        for (size_t i = 0; i < inputs->n; i++)
+            mt_store_name_of(inputs->v[i], folders, names[i]);
+        qsort(names, inputs->n, sizeof *names, name_cmp);
+        for (size_t i = 1; i < inputs->n; i++)
+            alike += strcmp(names[i - 1], names[i]) == 0;
+        needed = alike < fewest ? folders : needed;
+        fewest = alike < fewest ? alike : fewest;
     }
-    mt_escape_terminal(&where, folder);
-    fprintf(stderr,
-            "%s: %zu of %zu files do not look like recordings and were passed over (%s%s)\n",
-            where.s, passed->n, seen, names.s, passed->n > SHOWN ? ", ..." : "");
-    mt_buf_free(&names);
-    mt_buf_free(&where);
+    free(names);
+    return needed;
 }
 
-static enum mt_status list_folder(const char *folder, paths *out, struct mt_err *err)
+static enum mt_status list_inputs(const struct mt_args *args, struct mt_import_paths *out,
+                                  struct mt_err *err)
 {
-    DIR *dir = opendir(folder);
-    size_t first = out->n, seen = 0, folder_n = 0;
-    paths passed = {0};
-    struct stat info;
-    if (!dir) {
-        mt_err_input(err, folder);
-        return MT_FAIL(err, MT_EIO, "cannot be read: %s", strerror(errno));
-    }
-    for (struct dirent *e; (e = readdir(dir));) {
-        if (e->d_name[0] == '.')
-            continue;
-        char *path = mt_asprintf("%s/%s", folder, e->d_name);
-        bool there = stat(path, &info) == 0, file = !there || S_ISREG(info.st_mode);
-        bool readable = file && access(path, R_OK) == 0;
-        seen += file;
-        folder_n += there && S_ISDIR(info.st_mode);
-        if (file) /* one that cannot be read fails, as if it had been named */
-            *mt_vec_push(!readable || is_trace(path) ? out : &passed) = path;
-        else
-            free(path);
-    }
-    closedir(dir);
-    bool found = out->n > first;
-    if (found) {
-        qsort(out->v + first, out->n - first, sizeof *out->v, path_cmp);
-        if (series)
-            mt_import_series_sort(out->v + first, out->n - first);
-        tell_passed_over(folder, &passed, seen);
-    }
-    free_paths(&passed);
-    if (found)
-        return MT_OK;
-    mt_err_input(err, folder);
-    char files[MT_HUMAN_LONG];
-    MT_FAIL(err, MT_EUSAGE, "there is no trace in this folder (%s looked at)",
-            mt_human_plural((int64_t)seen, "file", files));
-    if (folder_n)
-        mt_err_hint(err,
-                    "Nothing was imported. Folders inside it are not searched: name those that "
-                    "have recordings, such as %s%s*/.",
-                    folder, folder[strlen(folder) - 1] == '/' ? "" : "/");
-    else
-        mt_err_hint(err, "Nothing was imported.");
-    return MT_EUSAGE;
-}
-
-static enum mt_status list_inputs(const struct mt_args *args, paths *out, struct mt_err *err)
-{
+    const struct mt_folder_opts opts = {!series, how.groups.n > 0, values_are != NULL};
     struct stat info;
     for (size_t i = 0; i < args->n; i++) {
         bool folder =
             strcmp(args->v[i], "-") != 0 && stat(args->v[i], &info) == 0 && S_ISDIR(info.st_mode);
         if (folder)
-            MT_TRY(list_folder(args->v[i], out, err));
+            MT_TRY(mt_import_folder(args->v[i], &opts, out, err));
         else
             *mt_vec_push(out) = mt_strdup(args->v[i]);
     }
@@ -310,7 +245,7 @@ static enum mt_status import_read(struct target *t, const char *path, const char
 }
 
 /* A file whose share of the memory is too small is read again: not so a pipe. */
-static bool can_be_read_again(const paths *inputs)
+static bool can_be_read_again(const struct mt_import_paths *inputs)
 {
     struct stat info;
     for (size_t i = 0; i < inputs->n; i++)
@@ -321,7 +256,7 @@ static bool can_be_read_again(const paths *inputs)
 }
 
 /* As many as there are cores, unless asked otherwise, but none without a file. */
-static int job_n(const paths *inputs)
+static int job_n(const struct mt_import_paths *inputs)
 {
     int64_t n = jobs < 0 ? mt_machine_cores() : jobs;
     n = n > (int64_t)inputs->n ? (int64_t)inputs->n : n;
@@ -329,8 +264,8 @@ static int job_n(const paths *inputs)
 }
 
 /* Each file is a transaction of its own: what fails does not undo the others. */
-static enum mt_status import_each(struct target *t, const paths *inputs, char *const *keys,
-                                  struct mt_err *err)
+static enum mt_status import_each(struct target *t, const struct mt_import_paths *inputs,
+                                  char *const *keys, struct mt_err *err)
 {
     const int n = job_n(inputs);
     struct mt_ahead *ahead = n > 1 ? mt_ahead_start(inputs->v, keys, inputs->n, &how, n) : NULL;
@@ -356,7 +291,8 @@ static enum mt_status import_each(struct target *t, const paths *inputs, char *c
     return err->code;
 }
 
-static enum mt_status import_all(struct target *t, const paths *inputs, struct mt_err *err)
+static enum mt_status import_all(struct target *t, const struct mt_import_paths *inputs,
+                                 struct mt_err *err)
 {
     char **keys = mt_alloc((inputs->n + 1) * sizeof *keys);
     enum mt_status st = MT_OK;
@@ -384,7 +320,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
 {
     (void)exit_code;
     struct target target = {0};
-    paths inputs = {0};
+    struct mt_import_paths inputs = {0};
     enum mt_status st = MT_OK;
     MT_TRY_OUT(check_jobs(err));
     MT_TRY_OUT(mt_db_path(mt_common.db, &target.path, err));
@@ -403,6 +339,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     if (access(target.path, F_OK) == 0)
         MT_TRY_OUT(open_database(&target, err));
     how.series_n = series ? inputs.n : 0;
+    how.folders = series ? 0 : folders_needed(&inputs);
     if (series)
         mt_import_series_sort(inputs.v, inputs.n);
     if (series)
@@ -411,7 +348,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
         MT_TRY_OUT(import_all(&target, &inputs, err));
 out:
     close_database(&target);
-    free_paths(&inputs);
+    mt_import_paths_free(&inputs);
     mt_vec_free(&bases);
     mt_vec_free(&how.groups);
     mt_vec_free(&how.bases);

@@ -330,6 +330,7 @@ enum mt_status mt_import_store(struct mt_db *db, const char *path, const struct 
     struct mt_beside memory;
     char *key = content_key(hash, how, rec->without_ops, rec->summed);
     struct mt_store_opts opts = {.name = how->name,
+                                 .folders = how->folders,
                                  .groups = how->groups.v,
                                  .group_n = how->groups.n,
                                  .source = how->source ? how->source : path,

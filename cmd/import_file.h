@@ -12,6 +12,7 @@
 struct mt_import_opts {
     const char *name;         /* of the run; NULL = made up */
     struct mt_strings groups; /* of the run */
+    int folders;              /* whose names are in one that is made up (mt_store_name_of) */
     const char *source;       /* said of where it is from; NULL = the path */
     const char *step_marker;  /* NULL = the usual ones */
     enum mt_cpp_frames cpp_frames;
@@ -66,6 +67,9 @@ enum mt_status mt_import_series(char *const *paths, size_t n, const struct mt_im
 /* Orders dumps by their names, in which digits are numbers, where their recorder numbers them or
  * they are in the order of their names, as of a folder or a shell's *. Others stay as they are. */
 void mt_import_series_sort(char **paths, size_t n);
+
+/* In the order of their names, in which digits are numbers. */
+int mt_import_path_cmp(const char *a, const char *b);
 
 /*
  * Whether a file has the content of the stored run of that key, imported with the same choices;

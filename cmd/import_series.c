@@ -31,10 +31,9 @@ static const char *process_of(const char *path, size_t *n)
     return name;
 }
 
-/* Digits are numbers. */
-static int dump_cmp(const void *a, const void *b)
+int mt_import_path_cmp(const char *a, const char *b)
 {
-    const char *x = *(char *const *)a, *y = *(char *const *)b;
+    const char *x = a, *y = b;
     while (*x && *y) {
         if (!isdigit((unsigned char)*x) || !isdigit((unsigned char)*y)) {
             if (*x != *y)
@@ -49,7 +48,12 @@ static int dump_cmp(const void *a, const void *b)
             return order;
         x += n, y += m;
     }
-    return *x || *y ? (*y ? -1 : 1) : strcmp(*(char *const *)a, *(char *const *)b);
+    return *x || *y ? (*y ? -1 : 1) : strcmp(a, b);
+}
+
+static int dump_cmp(const void *a, const void *b)
+{
+    return mt_import_path_cmp(*(char *const *)a, *(char *const *)b);
 }
 
 void mt_import_series_sort(char **paths, size_t n)

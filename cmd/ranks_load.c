@@ -294,7 +294,7 @@ static void keep_one_each(struct mt_ranks *r, struct mt_report *notes)
 {
     size_t n = 0, ranks_n = 0;
     char runs[MT_HUMAN_LONG];
-    const char *example = NULL;
+    const char *example = NULL, *kept = NULL;
     qsort(r->all.v, r->all.n, sizeof *r->all.v, by_rank);
     for (size_t i = 0; i < r->all.n; i++) {
         const struct mt_rank *last = n ? &r->all.v[n - 1] : NULL, *this = &r->all.v[i];
@@ -304,17 +304,19 @@ static void keep_one_each(struct mt_ranks *r, struct mt_report *notes)
             r->all.v[n++] = *this;
             continue;
         }
-        if (!example)
-            example = mt_rank_words(notes, last);
+        if (!example) {
+            example = mt_report_text(notes, this->name);
+            kept = mt_report_text(notes, last->name);
+        }
         free_rank(this);
     }
     if (example)
-        mt_report_note(notes,
-                       "%s of %zu ranks are further runs of a rank, such as %s: of each rank the "
-                       "run with the highest peak is shown%s.",
-                       mt_human_plural((int64_t)(r->all.n - n), "run", runs), ranks_n, example,
-                       r->failed_first ? ", of those in which an allocation failed if there are any"
-                                       : "");
+        mt_report_note(
+            notes,
+            "%s of %zu ranks are further runs of a rank, such as %s beside %s: of each "
+            "rank the run with the highest peak is shown%s.",
+            mt_human_plural((int64_t)(r->all.n - n), "run", runs), ranks_n, example, kept,
+            r->failed_first ? ", of those in which an allocation failed if there are any" : "");
     r->all.n = n;
 }
 

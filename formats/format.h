@@ -150,7 +150,8 @@ MT_READERS(MT_READER_DECLARE)
  * equally well; MT_EIO.
  */
 enum mt_status mt_reader_of(struct mt_stream *in, const struct mt_reader **out, struct mt_err *err);
-/* Whether some format has hardly a doubt: faster than which one. Nothing is consumed. */
-bool mt_reader_is_likely(struct mt_stream *in);
+/* A reader that has hardly a doubt, found faster than which one is best; NULL: none. Nothing is
+ * consumed. */
+const struct mt_reader *mt_reader_likely(struct mt_stream *in);
 
 #endif

@@ -95,7 +95,7 @@ static void ask(struct guess *g, const char *head, size_t n, bool reads_lines, i
     }
 }
 
-bool mt_reader_is_likely(struct mt_stream *in)
+const struct mt_reader *mt_reader_likely(struct mt_stream *in)
 {
     enum { LIKELY = 90 };
     struct mt_err ignored = MT_ERR_INIT;
@@ -103,10 +103,10 @@ bool mt_reader_is_likely(struct mt_stream *in)
     const char *head;
     size_t n;
     if (look_at_head(in, &head, &n, &ignored) != MT_OK)
-        return false;
+        return NULL;
     ask(&g, head, n, false, LIKELY);
     ask(&g, head, n, true, LIKELY);
-    return g.score >= LIKELY;
+    return g.score >= LIKELY ? g.best : NULL;
 }
 
 enum mt_status mt_reader_of(struct mt_stream *in, const struct mt_reader **out, struct mt_err *err)

@@ -10,8 +10,9 @@
 
 struct mt_store_opts {
     const char
-        *name; /* of the run; NULL: made from the source's name, without endings and the time of
-                  export that tensorboard_trace_handler adds; "-2" etc. added when taken */
+        *name;   /* of the run; NULL: made from the source's name, without endings and the time of
+                    export that tensorboard_trace_handler adds; "-2" etc. added when taken */
+    int folders; /* whose names are in one that is made (mt_store_name_of) */
     const char *const *groups; /* to be in; a run that is there already joins them */
     size_t group_n;
     const char *source;      /* file name */
@@ -34,6 +35,11 @@ struct mt_store_result {
     int replaced_n; /* runs that were deleted for it: that of its content, that of its name */
     char replaced[2][256]; /* what they were called */
 };
+
+/* What a run of a file is called, with the names of so many folders that it lies in: "big" of
+ * "runs/big.pt.trace.json.gz", and of "big/trace.json", for "trace" says nothing; with one folder
+ * "runs/big". */
+void mt_store_name_of(const char *source, int folders, char name[200]);
 
 /* Errors: MT_EUSAGE (name taken by other content, content there under another name), MT_EDB. On any
  * error the database is as it was. */

@@ -75,16 +75,48 @@ static void stem(const char *path, size_t n, char name[200])
     drop_recorder(name);
 }
 
-/* "runs/big.pt.trace.json.gz" -> "big"; "big/trace.json" -> "big" too, for "trace" says nothing. */
-static void name_of_source(const char *source, char name[200])
+/* Puts the names of so many folders that a part of a path lies in before its stem. */
+static void add_folders(const char *path, const char *part, int folders, char name[200])
+{
+    const char *from = part;
+    struct mt_buf whole = {0};
+    for (int i = 0; i < folders; i++) {
+        const char *at = from;
+        while (at > path && at[-1] == '/')
+            at--;
+        const char *end = at;
+        while (at > path && at[-1] != '/')
+            at--;
+        if (at == end || strncmp(at, "./", 2) == 0 || strncmp(at, "../", 3) == 0)
+            break;
+        from = at;
+    }
+    mt_buf_add(&whole, from, (size_t)(part - from));
+    mt_buf_adds(&whole, name);
+    snprintf(name, 200, "%s", whole.s);
+    mt_buf_free(&whole);
+}
+
+/* Where the last part of a path begins, before end. */
+static const char *last_part(const char *path, const char *end)
+{
+    const char *slash = memrchr(path, '/', (size_t)(end - path));
+    return slash ? slash + 1 : path;
+}
+
+void mt_store_name_of(const char *source, int folders, char name[200])
 {
     static const char group[] = "baseline:";
-    const char *slash = strrchr(source, '/');
+    const char *end = source + strlen(source), *part = last_part(source, end);
     stem(source, strlen(source), name);
+    if (strcmp(name, "trace") == 0 && part > source + 1) {
+        stem(source, (size_t)(part - 1 - source), name);
+        part = last_part(source, part - 1);
+    }
     if (strcmp(source, "-") == 0)
         snprintf(name, 200, "stdin");
-    else if (strcmp(name, "trace") == 0 && slash > source)
-        stem(source, (size_t)(slash - source), name);
+    else
+        add_folders(source, part, folders, name);
     if (strncmp(name, group, sizeof group - 1) == 0)
         name[sizeof group - 2] = '-'; /* no run could be named by it */
     if (!*name || *name == '@' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
@@ -172,24 +204,53 @@ static enum mt_status is_of_source(struct mt_db *db, int64_t run, const char *so
     return MT_OK;
 }
 
+/* The run of that name, if it was read of that file. 0: it was not, or there is none. */
+static enum mt_status named_of_source(struct mt_db *db, const struct mt_store_opts *o,
+                                      const char *name, int64_t *taken, int64_t *id,
+                                      struct mt_err *err)
+{
+    bool same = false;
+    MT_TRY(mt_store_find_run(db, MT_Q_RUN_BY_NAME, name, taken, NULL, err));
+    if (*taken && o->replace)
+        MT_TRY(is_of_source(db, *taken, o->source, &same, err));
+    *id = same ? *taken : 0;
+    return MT_OK;
+}
+
+/* What was read of that file beside others has names of folders in its own. */
+static enum mt_status find_with_folders(struct mt_db *db, const struct mt_store_opts *o,
+                                        char name[256], int64_t *id, struct mt_err *err)
+{
+    enum { MOST = 8 };
+    char made[200];
+    int64_t taken;
+    *id = 0;
+    for (int folders = 0; o->replace && folders <= MOST && !*id; folders++) {
+        mt_store_name_of(o->source, folders, made);
+        MT_TRY(named_of_source(db, o, made, &taken, id, err));
+        snprintf(name, 256, "%s", made);
+    }
+    return MT_OK;
+}
+
 /* A name made from the source's, with a number where others have it. A run of that file that has
  * it makes room, if wanted. */
 static enum mt_status make_name(struct mt_db *db, const struct mt_store_opts *o,
                                 struct mt_store_result *out, struct mt_err *err)
 {
-    int64_t id;
+    int64_t id, taken;
     char base[200];
-    name_of_source(o->source, base);
+    MT_TRY(find_with_folders(db, o, out->name, &id, err));
+    if (id)
+        return replace(db, id, out->name, out, err);
+    mt_store_name_of(o->source, o->folders, base);
     snprintf(out->name, sizeof out->name, "%s", base);
     for (int n = 2;; n++) {
-        bool same = false;
-        MT_TRY(mt_store_find_run(db, MT_Q_RUN_BY_NAME, out->name, &id, NULL, err));
-        if (!id)
-            return MT_OK;
-        if (o->replace)
-            MT_TRY(is_of_source(db, id, o->source, &same, err));
-        if (same)
+        MT_TRY(named_of_source(db, o, out->name, &taken, &id, err));
+        if (id)
             return replace(db, id, out->name, out, err);
+        if (!taken)
+            return MT_OK;
         snprintf(out->name, sizeof out->name, "%s-%d", base, n);
     }
 }

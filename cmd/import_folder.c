@@ -1,0 +1,291 @@
+/* memtool import FOLDER: which files in it, and in folders inside it, are recordings. */
+#include "cmd/import_folder.h"
+
+#include "cmd/import_file.h"
+#include "cmd/import_jobs.h"
+#include "lib/base/human.h"
+#include "lib/input/stream.h"
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { DEEPEST = 8, MOST = 100000 }; /* folders inside each other; files that are looked at */
+
+/* What a folder has. */
+struct walk {
+    const char *folder; /* as it was named */
+    const struct mt_folder_opts *opts;
+    struct mt_found all;            /* recordings */
+    struct mt_import_paths unclear; /* do not say what their numbers are */
+    struct mt_import_paths unread;  /* empty, or not to be opened */
+    struct mt_import_paths links;   /* to files */
+    struct mt_import_paths passed;
+    size_t file_n, folder_n, hidden_n, link_n, deep_n; /* link_n: to folders */
+};
+
+void mt_import_paths_free(struct mt_import_paths *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        free(p->v[i]);
+    mt_vec_free(p);
+}
+
+static int path_cmp(const void *a, const void *b)
+{
+    return mt_import_path_cmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Sorts a file into what it is. Takes the path. */
+static void look_at_file(struct walk *w, char *path, const struct stat *info)
+{
+    struct mt_err ignored = MT_ERR_INIT;
+    struct mt_stream *in = NULL;
+    w->file_n++;
+    if (!info->st_size || access(path, R_OK) != 0) {
+        *mt_vec_push(&w->unread) = path;
+        return;
+    }
+    const struct mt_reader *reader =
+        mt_stream_open(path, &in, &ignored) == MT_OK ? mt_reader_likely(in) : NULL;
+    mt_stream_close(in);
+    if (!reader)
+        *mt_vec_push(&w->passed) = path;
+    else if (strcmp(reader->name, "collapsed") == 0 && !w->opts->values)
+        *mt_vec_push(&w->unclear) = path;
+    else
+        *mt_vec_push(&w->all) = (struct mt_found_file){path, reader};
+}
+
+static enum mt_status walk(struct walk *w, const char *folder, int depth, struct mt_err *err);
+
+/* Takes the path of an entry. */
+static enum mt_status look_at(struct walk *w, char *path, int depth, struct mt_err *err)
+{
+    struct stat info, target;
+    enum mt_status st = MT_OK;
+    const bool there = lstat(path, &info) == 0;
+    const bool link = there && S_ISLNK(info.st_mode) && stat(path, &target) == 0;
+    if (there && S_ISREG(info.st_mode)) {
+        look_at_file(w, path, &info);
+        return MT_OK;
+    }
+    if (link && S_ISREG(target.st_mode)) {
+        *mt_vec_push(&w->links) = path;
+        return MT_OK;
+    }
+    w->link_n += link && S_ISDIR(target.st_mode);
+    if (there && S_ISDIR(info.st_mode)) {
+        w->folder_n++;
+        w->deep_n += w->opts->nested && depth == DEEPEST;
+        if (w->opts->nested && depth < DEEPEST)
+            st = walk(w, path, depth + 1, err);
+    }
+    free(path);
+    return st;
+}
+
+static enum mt_status too_many(const struct walk *w, struct mt_err *err)
+{
+    mt_err_input(err, w->folder);
+    MT_FAIL(err, MT_EUSAGE, "there are more than 100,000 files below this folder");
+    mt_err_hint(err, "Nothing was imported. Name those inside it that have recordings.");
+    return MT_EUSAGE;
+}
+
+static enum mt_status walk(struct walk *w, const char *folder, int depth, struct mt_err *err)
+{
+    enum mt_status st = MT_OK;
+    const size_t n = strlen(folder);
+    const char *slash = n && folder[n - 1] == '/' ? "" : "/";
+    DIR *dir = opendir(folder);
+    if (!dir && depth) { /* reading it says why */
+        *mt_vec_push(&w->all) = (struct mt_found_file){mt_strdup(folder), NULL};
+        return MT_OK;
+    }
+    if (!dir) {
+        mt_err_input(err, folder);
+        return MT_FAIL(err, MT_EIO, "cannot be read: %s", strerror(errno));
+    }
+    for (struct dirent *e; st == MT_OK && (e = readdir(dir));) {
+        const bool self = strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0;
+        w->hidden_n += e->d_name[0] == '.' && !self;
+        if (e->d_name[0] != '.')
+            st = look_at(w, mt_asprintf("%s%s%s", folder, slash, e->d_name), depth, err);
+        if (st == MT_OK && w->file_n > MOST)
+            st = too_many(w, err);
+    }
+    closedir(dir);
+    return st;
+}
+
+/* ---- what was put off ---- */
+
+static bool is_found(const struct walk *w, const char *path)
+{
+    char *real = realpath(path, NULL), *root = realpath(w->folder, NULL);
+    const size_t n = root ? strlen(root) : 0, folder_n = strlen(w->folder);
+    const size_t skip = folder_n + (w->folder[folder_n - 1] != '/');
+    bool found = false;
+    for (size_t i = 0; real && root && i < w->all.n && !found; i++)
+        found = strncmp(real, root, n) == 0 && real[n] == '/' &&
+                strcmp(real + n + 1, w->all.v[i].path + skip) == 0;
+    free(real);
+    free(root);
+    return found;
+}
+
+/* Links to files that are found themselves are not a second one. */
+static void follow_links(struct walk *w)
+{
+    for (size_t i = 0; i < w->links.n; i++) {
+        struct stat info;
+        char *path = w->links.v[i];
+        if (is_found(w, path) || stat(path, &info) != 0)
+            free(path);
+        else
+            look_at_file(w, path, &info);
+    }
+    w->links.n = 0;
+}
+
+static const char *ending(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    return dot ? dot : "";
+}
+
+/* An empty rank3.pickle beside others is what a rank failed to write; an empty marker is not. */
+static void judge_unread(struct walk *w)
+{
+    const size_t n = w->all.n;
+    for (size_t i = 0; i < w->unread.n; i++) {
+        char *path = w->unread.v[i];
+        bool alike = false;
+        for (size_t k = 0; k < n && !alike; k++)
+            alike = strcmp(ending(path), ending(w->all.v[k].path)) == 0;
+        if (alike)
+            *mt_vec_push(&w->all) = (struct mt_found_file){path, NULL};
+        else
+            *mt_vec_push(&w->passed) = path;
+    }
+    w->unread.n = 0;
+}
+
+/* Stacks with numbers may be of times, as prof.export_stacks() writes them beside a trace; where
+ * there is nothing else, they are meant. */
+static void judge_unclear(struct walk *w)
+{
+    if (w->all.n)
+        return;
+    for (size_t i = 0; i < w->unclear.n; i++)
+        *mt_vec_push(&w->all) = (struct mt_found_file){w->unclear.v[i], NULL};
+    w->unclear.n = 0;
+}
+
+/* ---- what is said ---- */
+
+/* A few of the files, by their paths in the folder: " (a, b, c, ...)". */
+static void add_names(struct mt_buf *out, const struct walk *w, struct mt_import_paths *files)
+{
+    enum { SHOWN = 3 };
+    const size_t n = strlen(w->folder);
+    qsort(files->v, files->n, sizeof *files->v, path_cmp);
+    for (size_t i = 0; i < files->n && i < SHOWN; i++) {
+        const char *inside = files->v[i] + n;
+        mt_buf_adds(out, i ? ", " : " (");
+        mt_escape_terminal(out, inside + (*inside == '/'));
+    }
+    mt_buf_adds(out, files->n > SHOWN ? ", ...)" : ")");
+}
+
+/* Lest a broken one goes unnoticed. */
+static void tell_passed_over(struct walk *w)
+{
+    struct mt_buf where = {0}, names = {0};
+    char n[MT_HUMAN_LONG];
+    mt_escape_terminal(&where, w->folder);
+    if (w->passed.n) {
+        add_names(&names, w, &w->passed);
+        fprintf(stderr, "%s: %zu of %zu files do not look like recordings and were passed over%s\n",
+                where.s, w->passed.n, w->file_n, names.s);
+    }
+    if (w->unclear.n) {
+        mt_buf_clear(&names);
+        add_names(&names, w, &w->unclear);
+        fprintf(stderr,
+                "%s: %s of stacks, which may count times as well as bytes, passed over%s; "
+                "--values at-end takes them\n",
+                where.s, mt_human_plural((int64_t)w->unclear.n, "file", n), names.s);
+    }
+    mt_buf_clear(&names);
+    const struct {
+        size_t n;
+        const char *is, *are;
+    } skipped[] = {{w->hidden_n, "hidden file or folder", "hidden files and folders"},
+                   {w->link_n, "link to a folder", "links to folders"},
+                   {w->deep_n, "folder 8 levels down", "folders 8 levels down"}};
+    for (size_t i = 0; i < MT_ARRAY_LEN(skipped); i++)
+        if (skipped[i].n)
+            mt_buf_addf(&names, "%s%zu %s", names.n ? ", " : "", skipped[i].n,
+                        skipped[i].n == 1 ? skipped[i].is : skipped[i].are);
+    if (names.n)
+        fprintf(stderr, "%s: not looked into: %s\n", where.s, names.s);
+    mt_buf_free(&where);
+    mt_buf_free(&names);
+}
+
+static enum mt_status nothing_found(const struct walk *w, struct mt_err *err)
+{
+    char files[MT_HUMAN_LONG];
+    mt_err_input(err, w->folder);
+    MT_FAIL(err, MT_EUSAGE, "there is no trace in this folder (%s looked at%s)",
+            mt_human_plural((int64_t)w->file_n, "file", files),
+            w->hidden_n ? "; hidden ones were not" : "");
+    if (w->folder_n && !w->opts->nested)
+        mt_err_hint(err, "Nothing was imported. With --series folders inside it are not searched: "
+                         "name the one that has the dumps.");
+    else if (w->link_n)
+        mt_err_hint(err, "Nothing was imported. Links to folders are not followed: name what they "
+                         "lead to.");
+    else
+        mt_err_hint(err, "Nothing was imported.");
+    return MT_EUSAGE;
+}
+
+static int found_cmp(const void *a, const void *b)
+{
+    const struct mt_found_file *x = a, *y = b;
+    return mt_import_path_cmp(x->path, y->path);
+}
+
+enum mt_status mt_import_folder(const char *folder, const struct mt_folder_opts *opts,
+                                struct mt_import_paths *out, struct mt_err *err)
+{
+    struct walk w = {.folder = folder, .opts = opts};
+    enum mt_status st = walk(&w, folder, 0, err);
+    if (st == MT_OK) {
+        follow_links(&w);
+        judge_unclear(&w);
+        judge_unread(&w);
+        st = w.all.n ? MT_OK : nothing_found(&w, err);
+    }
+    if (st == MT_OK) {
+        qsort(w.all.v, w.all.n, sizeof *w.all.v, found_cmp);
+        tell_passed_over(&w);
+        if (opts->grouped)
+            mt_import_tell_jobs(folder, &w.all);
+    }
+    for (size_t i = 0; i < w.all.n; i++)
+        *mt_vec_push(out) = w.all.v[i].path;
+    mt_vec_free(&w.all);
+    mt_import_paths_free(&w.unclear);
+    mt_import_paths_free(&w.unread);
+    mt_import_paths_free(&w.links);
+    mt_import_paths_free(&w.passed);
+    return st;
+}

@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""import FOLDER: what frameworks write, nested as they nest it, and which rank each file is of (docs/job-files.md has the same names)."""
+
+import gzip
+import json
+import os
+import pickle
+import re
+import shutil
+
+import mt
+
+m = mt.Matrix()
+SAMPLES = os.environ["SAMPLES"]
+DOCS = os.path.join(SAMPLES, "..", "docs", "job-files.md")
+
+with gzip.open(os.path.join(SAMPLES, "nested", "trace.json.gz"), "rt") as sample:
+    TRACE = json.load(sample)
+with open(os.path.join(SAMPLES, "snapshots", "basic.pickle"), "rb") as sample:
+    SNAPSHOT = pickle.load(sample)  # our own
+made = 0
+
+
+def write(path, told=None):
+    """A recording that no other file has, of the kind that the name says; told: what it says of its rank."""
+    global made
+    made += 1
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    if re.search(r"json(\.gz)?$", path):
+        trace = dict(TRACE, made=made, **({"distributedInfo": {"rank": told, "world_size": 4}} if told is not None else {}))
+        with (gzip.open if path.endswith(".gz") else open)(path, "wt", encoding="utf-8") as file:
+            json.dump(trace, file)
+    else:
+        with open(path, "wb") as file:
+            pickle.dump(dict(SNAPSHOT, made=made), file)
+
+
+def imported(folder, *options, codes=(0,)):
+    m.db = os.path.abspath(f"{folder}{len(options)}.memtool.db")
+    m.known.clear()
+    code, out, err = m.run("import", folder, "--group", "job", *options, codes=codes)
+    return out, err, code
+
+
+def names():
+    return sorted(row["name"] for row in m.query("SELECT name FROM run"))
+
+
+# What each writes, "R" being the rank and, where it is in the name, "S" the stage (docs/job-files.md says where that is from).
+FRAMEWORKS = {
+    "torchtitan": ["memory_snapshot/iteration_8_exit/rankR_memory_snapshot.pickle"],
+    "torchtitan-traces": ["profile_traces/iteration_10/rankR_trace.json"],
+    "torchtitan-2026": ["profiling/traces/iteration_10/rankR_trace.json.gz"],
+    "torchtune": ["profiling_outputs/iteration_10/rankR_memory_snapshot.pickle"],
+    "megatron-oom": ["oom_rank-R_snapshot.pickle"],
+    "megatron-bridge": ["nemo_run/snapshot_R.pickle"],
+    "nemo": ["mem_profile/memory_snapshot-rankR.pickle"],
+    "nemo-interval": ["mem_profile/memory_snapshot-rankR_iter40.pickle"],
+    "nemo-1": ["out/memory_profile_rankR.pickle"],
+    "vllm-rank": ["vllm-8e2f1-rank-R.1795299858916001024.pt.trace.json.gz"],
+    "vllm-0.17": ["dp0_ppS_tp0_dcp0_ep0_rankR.1795299858916001024.pt.trace.json.gz"],
+    "sglang": ["1758551299.0762882/1758551300.159891-TP-R-memory.pickle"],
+    "tensorrt-llm": ["trace-rank-R.json"],
+    "composer": ["run/torch_traces/rankR.20.pt.trace.json"],
+    "composer-oom": ["run/torch_traces/rankR_oom_snapshot.pickle"],
+    "accelerate": ["profile_R.json"],
+    "lightning": ["fit-perf-logs-R.pt.trace.json"],
+    "primus": ["primus-megatron-exp[llama2]-rank[R].1795299858916.pt.trace.json.gz"],
+    "lmms-engine": ["memory_snapshot/oom_rankR.pickle"],
+    "torch-handler": ["rank_R.1754338790131393427.pt.trace.json"],
+    "of-a-folder": ["rank_R/trace.json"],
+    "of-a-folder-further-up": ["rankR/step_100/2026-11-26/dump.pickle"],
+    "of-hosts": ["2026-11-26/hostS/rankR.pickle"],
+}
+with open(DOCS, encoding="utf-8") as page:
+    DOCUMENTED = [re.sub(r"\\\{.*?\\\}|\\\.\\\.\\\.", ".+", re.escape(name.split("/")[-1])) for name in re.findall(r"`([^`\n]+)`", page.read())]
+for framework, patterns in FRAMEWORKS.items():
+    for rank in range(4):
+        for pattern in patterns:
+            write(os.path.join(framework, pattern.replace("S", str(rank // 2)).replace("R", str(rank)) if "R" in pattern else pattern))
+    out, err, _ = imported(framework)
+    rows = m.rows("ranks", "job")
+    told = sorted(row["rank"] for row in rows if row["section"] == "rank")
+    m.check(told == [0, 1, 2, 3], framework, "ranks", told, err)
+    if "ppS" in patterns[0]:
+        m.check([row["stage"] for row in sorted(rows, key=lambda row: row["rank"])] == [0, 0, 1, 1], framework, "stages", rows)
+    m.check(len(set(names())) == 4 and not any(re.search(r"-\d$", name) and name[:-2] in names() for name in names()), framework, "names say which file", names())
+    m.check("passed over" not in err and "If they are jobs" not in err, framework, "nothing else is said", err)
+    if not framework.startswith("of-"):
+        files = [file for _, _, some in os.walk(framework) for file in some]
+        m.check(any(re.fullmatch(pattern, file) for pattern in DOCUMENTED for file in files), framework, "is in docs/job-files.md", files)
+# Those whose names do not say it: the trace does (vLLM before 0.11, DeepSpeed, torch's own handler).
+for rank in range(4):
+    write(f"told/host{rank % 2}_{4711 + rank * 7}.1795299858916001024.pt.trace.json.gz", told=3 - rank)
+imported("told")
+m.check({row["run"]: row["rank"] for row in m.rows("ranks", "job")} == {f"host{rank % 2}_{4711 + rank * 7}": 3 - rank for rank in range(4)}, "the recorder says the rank")
+
+# Several steps: names have the step, each rank counts once, and nothing looks like two jobs.
+for step in (5, 10):
+    for rank in (0, 1):
+        write(f"steps/memory_snapshot/iteration_{step}/rank{rank}_memory_snapshot.pickle")
+out, err, _ = imported("steps")
+m.check(names() == sorted(f"iteration_{step}/rank{rank}_memory_snapshot" for step in (5, 10) for rank in (0, 1)), "names of steps", names())
+m.check([line.split(":")[0] for line in out.splitlines() if line.startswith("iteration")][::2] == ["iteration_5/rank0_memory_snapshot", "iteration_10/rank0_memory_snapshot"],
+        "steps are in their order", out)
+m.check("jobs" not in err, "steps are no jobs", err)
+_, out, err = m.run("ranks", "job")
+m.check("2 ranks" in out.splitlines()[0] and "2 runs of 2 ranks are further runs" in err and "iteration_10/rank0_memory_snapshot beside iteration_5/rank0_memory_snapshot" in err,
+        "a rank counts once", out, err)
+m.check(m.run("peak", "iteration_10/rank1_memory_snapshot")[0] == 0, "a run is found by such a name")
+
+# Two jobs in one folder are told; also below a common folder. One that was read again with another group is in both.
+for job in ("a-17", "b 18"):
+    for rank in (0, 1, 2):
+        write(f"two/outputs/{job}/rank{rank}.pickle")
+_, err, _ = imported("two")
+m.check("two: a-17 and b 18 each have a rank 0. If they are jobs, give each a group of its own: memtool import two/outputs/a-17 --group NAME" in err, "two jobs", err)
+m.check(names() == sorted(f"{job}/rank{rank}" for job in ("a-17", "b 18") for rank in (0, 1, 2)), "names of two jobs", names())
+m.db = os.path.abspath("alone.memtool.db")
+_, _, err = m.run("import", "two")
+m.check("jobs" not in err, "without a group there is nothing to mix", err)
+# Hosts have other ranks each; a trace and a snapshot of a rank are no two jobs either.
+for rank in range(4):
+    write(f"kinds/traces/rank{rank}.json")
+    write(f"kinds/memory/rank{rank}.pickle")
+_, err, _ = imported("kinds")
+m.check("jobs" not in err, "kinds are no jobs", err)
+
+# What is no recording is counted, what is damaged is named, and the others are imported.
+for rank in range(3):
+    write(f"mixed/d{rank}/e/rank{rank}.pickle")
+for name, content in {"config.json": '{"a": 1}', "d0/train.log": "loss 3.2\n", "d1/e/.rank9.pickle": "x", ".git/rank8.pickle": "x",
+                      "d0/rank0_stacks.txt": "train.py(12): step;aten::mm 1234\ntrain.py(13): step;aten::relu 99\n"}.items():
+    os.makedirs(os.path.dirname(f"mixed/{name}"), exist_ok=True)
+    with open(f"mixed/{name}", "w", encoding="utf-8") as file:
+        file.write(content)
+for empty in ("d2/e/rank7.pickle", "d2/DONE"):
+    with open(f"mixed/{empty}", "w", encoding="utf-8"):
+        pass
+with open("mixed/d2/e/rank6.pickle", "wb") as file:
+    file.write(pickle.dumps(SNAPSHOT)[:3000])
+os.makedirs("outside/more")
+write("outside/rank4.pickle")
+os.symlink("../outside", "mixed/outside")
+os.symlink("..", "mixed/d0/round")
+os.symlink("../outside/rank4.pickle", "mixed/rank4.pickle")
+os.symlink("d0/e/rank0.pickle", "mixed/latest.pickle")
+os.symlink("nothing", "mixed/dangling.pickle")
+os.mkfifo("mixed/pipe.pickle")
+write("mixed/1/2/3/4/5/6/7/8/rank2000.pickle")
+write("mixed/1/2/3/4/5/6/7/8/9/rank3000.pickle")
+out, err, code = imported("mixed", codes=(2,))
+m.check(names() == ["rank0", "rank1", "rank2", "rank2000", "rank4"], "what is read", names(), out, err)
+m.check("mixed: 3 of 11 files do not look like recordings and were passed over (config.json, d0/train.log, d2/DONE)" in err, "what is passed over", err)
+m.check("mixed: not looked into: 2 hidden files and folders, 2 links to folders, 1 folder 8 levels down" in err, "what is not looked into", err)
+m.check("1 file of stacks" in err and "(d0/rank0_stacks.txt)" in err, "stacks of times", err)
+m.check("mixed/d2/e/rank7.pickle: the file is empty" in err and "mixed/d2/e/rank6.pickle: ends" in err and "2 of 7 files could not be imported" in err, "damaged ones", err)
+os.remove("mixed/d2/e/rank7.pickle")
+os.remove("mixed/d2/e/rank6.pickle")
+m.run("import", "mixed", "--values", "at-end")
+m.known.clear()
+m.check("rank0_stacks.txt" in names(), "stacks, where it is said what they are", names())
+# Stacks alone are what is meant.
+os.makedirs("stacks/in")
+shutil.copy("mixed/d0/rank0_stacks.txt", "stacks/in")
+_, err, _ = imported("stacks")
+m.check(names() == ["rank0_stacks.txt"] and "passed over" not in err, "stacks alone", names(), err)
+# Nothing at all; a folder that cannot be read is named, and so is what --series does not search.
+os.makedirs("empty/a/b")
+m.db = os.path.abspath("none.memtool.db")
+m.check("there is no trace in this folder (0 files looked at)" in m.run("import", "empty", codes=(2,))[2], "nothing")
+m.check("With --series folders inside it are not searched" in m.run("import", "--series", "empty", codes=(2,))[2], "a series is of one folder")
+if os.getuid():
+    write("locked/in/rank0.pickle")
+    write("locked/rank1.pickle")
+    os.chmod("locked/in", 0)
+    _, err, _ = imported("locked", codes=(2,))
+    os.chmod("locked/in", 0o700)
+    m.check("locked/in: cannot open the file: Permission denied" in err and names() == ["rank1"], "a folder that cannot be read", err)
+# Two files of one name that are named one by one.
+m.db = os.path.abspath("named.memtool.db")
+m.run("import", "rank_a/../of-a-folder-further-up/rank0/step_100/2026-11-26/dump.pickle".replace("rank_a/../", ""), "of-a-folder-further-up/rank1/step_100/2026-11-26/dump.pickle")
+m.known.clear()
+m.check(names() == ["rank0/step_100/2026-11-26/dump", "rank1/step_100/2026-11-26/dump"], "names of files of one name", names())
+m.finish(at_least=100)
