@@ -131,9 +131,17 @@ static void describe_figure(const struct mt_ranks *ranks, const struct series *s
             r, "%s: %s  changed from %s to %s with %s, the run after %s", words, line.s,
             mt_human_bytes(s->change.before, before), mt_human_bytes(s->change.after, after),
             ranks->all.v[s->of[s->change.at]].name, ranks->all.v[s->of[s->change.at - 1]].name);
+    else if (s->change.unsure)
+        mt_report_footer(r, "%s: %s  %s, too few to tell whether it changed with %s", words, line.s,
+                         mt_human_plural((int64_t)s->n, "run", n),
+                         ranks->all.v[s->of[s->change.at]].name);
     else
         mt_report_footer(r, "%s: %s  %s", words, line.s,
                          s->judged ? "no change beyond noise" : "not judged");
+    if (s->change.unsure && !mt_people_read())
+        mt_report_note(r, "%s: %s are too few to tell whether it changed with %s.", words,
+                       mt_human_plural((int64_t)s->n, "run", n),
+                       ranks->all.v[s->of[s->change.at]].name);
     mt_buf_free(&line);
     mt_report_total(
         r, mt_report_textf(r, "%.*s_changed_in", (int)strlen(figures[f].name) - 2, figures[f].name),

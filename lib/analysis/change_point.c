@@ -1,6 +1,7 @@
 #include "lib/analysis/change_point.h"
 
 #include "lib/base/mem.h"
+#include "lib/base/search.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,13 +13,18 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The median of n > 0 figures, of an even number the lower of the two in the middle; sorts a copy
- * in `room`. */
-static int64_t median_of(const int64_t *v, size_t n, int64_t *room)
+/* Of each first part of n figures, or with a step of -1 of each last one, the median, of an even
+ * number the lower of the two in the middle: medians[i] is of those up to, or from, v[i]. sorted:
+ * room for n. */
+static void medians_of(const int64_t *v, size_t n, int step, int64_t *sorted, int64_t *medians)
 {
-    memcpy(room, v, n * sizeof *v);
-    qsort(room, n, sizeof *room, by_value);
-    return room[(n - 1) / 2];
+    for (size_t i = 0; i < n; i++) {
+        const size_t at = step > 0 ? i : n - 1 - i;
+        size_t place = mt_count_below(sorted, i, sizeof *sorted, v[at]);
+        memmove(sorted + place + 1, sorted + place, (i - place) * sizeof *sorted);
+        sorted[place] = v[at];
+        medians[at] = sorted[i / 2];
+    }
 }
 
 static double distances(const int64_t *v, size_t n, int64_t median)
@@ -39,11 +45,15 @@ static int64_t noise(const int64_t *v, size_t n, const struct mt_change_point *c
     return room[n * 3 / 4];
 }
 
+/* room: for 3 n. */
 static void cut(const int64_t *v, size_t n, int64_t *room, struct mt_change_point *out)
 {
+    int64_t *first = room + n, *last = room + 2 * n;
     double least = 0;
+    medians_of(v, n, 1, room, first);
+    medians_of(v, n, -1, room, last);
     for (size_t at = 1; at < n; at++) {
-        int64_t before = median_of(v, at, room), after = median_of(v + at, n - at, room);
+        const int64_t before = first[at - 1], after = last[at];
         double sum = distances(v, at, before) + distances(v + at, n - at, after);
         if (at > 1 && sum >= least)
             continue;
@@ -52,20 +62,36 @@ static void cut(const int64_t *v, size_t n, int64_t *room, struct mt_change_poin
     }
 }
 
+/* How many times the noise the medians of n runs differ by, where one series in a hundred that only
+ * swings is further apart. */
+static double times_noise(size_t n)
+{
+    static const struct {
+        size_t n;
+        double times;
+    } of[] = {{4, 23}, {6, 10.5}, {7, 6.5}, {10, 5}, {11, 4.5}, {14, 4}, {15, 3.5}};
+    size_t i = 0;
+    while (i + 1 < MT_ARRAY_LEN(of) && of[i + 1].n <= n)
+        i++;
+    return of[i].times;
+}
+
 void mt_change_point_of(const int64_t *figures, size_t n, struct mt_change_point *out)
 {
-    static const double of_normal = 0.8693, scores = 3.5, share = 0.01;
+    static const double share = 0.01;
     const size_t skipped = n > LOOKED_AT ? n - LOOKED_AT : 0;
     *out = (struct mt_change_point){.at = 0};
     figures += skipped;
     n -= skipped;
     if (n < MT_CHANGE_POINT_MIN)
         return;
-    int64_t *room = mt_alloc(n * sizeof *room);
+    int64_t *room = mt_alloc(3 * n * sizeof *room);
     cut(figures, n, room, out);
-    double apart = (double)llabs(out->after - out->before);
-    out->found = apart > scores * of_normal * (double)noise(figures, n, out, room) &&
-                 apart > share * (double)out->before;
+    const double apart = (double)llabs(out->after - out->before);
+    const double swing = (double)noise(figures, n, out, room);
+    const bool differ = apart > share * (double)out->before;
+    out->found = differ && apart > times_noise(n) * swing;
+    out->unsure = differ && !out->found && apart > times_noise(LOOKED_AT) * swing;
     out->at += skipped;
     free(room);
 }

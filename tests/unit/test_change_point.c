@@ -14,6 +14,9 @@ struct point_row {
 
 static const struct point_row point_rows[] = {
     {"of two nobody can tell", {100, 200}, 2, false, 0, 0, 0},
+    {"of three neither", {100, 100, 200}, 3, false, 0, 0, 0},
+    {"of five 25 times the noise is one", {100, 100, 102, 152, 150}, 5, true, 3, 100, 150},
+    {"of ten 6 times", {100, 102, 98, 100, 102, 112, 114, 110, 112, 114}, 10, true, 5, 100, 112},
     {"the same throughout", {100, 100, 100, 100}, 4, false, 1, 100, 100},
     {"the last is higher", {100, 100, 100, 200}, 4, true, 3, 100, 200},
     {"higher since the second", {100, 200, 200, 200}, 4, true, 1, 100, 200},
@@ -42,11 +45,33 @@ static void test_point(void **state)
     struct mt_change_point c;
     mt_change_point_of(row->figures, row->n, &c);
     assert_int_equal(c.found, row->found);
+    assert_false(c.unsure);
     if (!row->found)
         return;
     assert_int_equal(c.at, row->at);
     assert_int_equal(c.before, row->before);
     assert_int_equal(c.after, row->after);
+}
+
+/* What would be a change of more runs. */
+static const struct unsure_row {
+    const char *name;
+    int64_t figures[8];
+    size_t n, at;
+} unsure_rows[] = {
+    {"of four 16 times the noise", {1000, 1001, 1018, 1017}, 4, 2},
+    {"of five 19 times", {100, 100, 101, 121, 120}, 5, 3},
+    {"of seven 6 times", {100, 102, 98, 112, 114, 110, 112}, 7, 3},
+};
+
+static void test_unsure(void **state)
+{
+    const struct unsure_row *row = *state;
+    struct mt_change_point c;
+    mt_change_point_of(row->figures, row->n, &c);
+    assert_true(c.unsure);
+    assert_false(c.found);
+    assert_int_equal(c.at, row->at);
 }
 
 /* Of very many only the last are looked at, and places are those of all. */
@@ -69,6 +94,7 @@ int main(void)
     static struct row_tests t;
     static const struct point_row many[] = {{.name = "very many"}};
     ROWS_ADD(&t, test_point, point_rows);
+    ROWS_ADD(&t, test_unsure, unsure_rows);
     ROWS_ADD(&t, test_many, many);
     return ROWS_RUN(&t, "change_point");
 }
