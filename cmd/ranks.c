@@ -31,36 +31,35 @@ static const char *largest_site(struct mt_report *r, struct mt_live_groups *g)
     return most ? mt_report_text(r, most->key[0]) : NULL;
 }
 
-/* Of the peak: its step, the phase of the op that made it, and the largest site. */
+/* Of the peak: its step, the phase of the op that made it, and the largest site. lives: zeroed, or
+ * of another rank. */
 static enum mt_status add_peak(struct mt_report *r, struct mt_row *row, struct mt_db *db,
                                const struct mt_run *run, const struct mt_run_device *d,
-                               struct mt_err *err)
+                               struct mt_allocations *lives, struct mt_err *err)
 {
     static const enum mt_group_key site = MT_BY_SITE;
-    struct mt_allocations lives = {0};
     struct mt_live_set live = {0};
     struct mt_live_groups groups = {0};
     enum mt_status st = MT_OK;
     int64_t record = d->peak_record == MT_UNKNOWN ? -1 : d->peak_record;
-    MT_TRY_OUT(mt_allocations_open(db, run, &lives, err));
-    mt_live_groups_init(&groups, &lives, &site, 1);
-    MT_TRY_OUT(mt_live_at(&lives, d, d->one_moment ? MT_AT_END : record, &live, err));
+    MT_TRY_OUT(mt_allocations_open_sites(db, run, lives, err));
+    mt_live_groups_init(&groups, lives, &site, 1);
+    MT_TRY_OUT(mt_live_at(lives, d, d->one_moment ? MT_AT_END : record, &live, err));
     mt_live_groups_add(&groups, &live, d->peak_b, 0);
     if (d->peak_ns != MT_UNKNOWN && !d->one_moment)
         mt_report_put(r, row, "peak_step",
-                      known_cell(mt_steps_number_at(&lives.steps, d->peak_ns)));
+                      known_cell(mt_steps_number_at(&lives->steps, d->peak_ns)));
     for (size_t i = live.blocks.n; i-- > 0;)
         if (live.blocks.v[i].alloc_record == d->peak_record && record >= 0 &&
             live.blocks.v[i].origin.node != MT_NONE)
             mt_report_put(
                 r, row, "phase",
                 mt_cell_text(
-                    mt_phase_names[lives.tree.nodes.v[live.blocks.v[i].origin.node].phase]));
+                    mt_phase_names[lives->tree.nodes.v[live.blocks.v[i].origin.node].phase]));
     mt_report_put(r, row, "site", mt_cell_text(largest_site(r, &groups)));
 out:
     mt_live_groups_free(&groups);
     mt_live_set_free(&live);
-    mt_allocations_close(&lives);
     return st;
 }
 
@@ -103,7 +102,8 @@ static enum mt_status add_reserved(const struct mt_ranks *ranks, const struct mt
 
 /* What is read of the run itself. */
 static enum mt_status add_details(const struct mt_ranks *ranks, const struct mt_rank *rank,
-                                  struct mt_report *r, struct mt_row *row, struct mt_err *err)
+                                  struct mt_report *r, struct mt_row *row,
+                                  struct mt_allocations *lives, struct mt_err *err)
 {
     struct mt_db *db;
     struct mt_run run;
@@ -111,9 +111,13 @@ static enum mt_status add_details(const struct mt_ranks *ranks, const struct mt_
         return MT_OK;
     enum mt_status st = mt_ranks_open(ranks, rank, &db, &run, err);
     if (st == MT_OK)
-        st = add_peak(r, row, db, &run, rank->device, err);
+        st = add_peak(r, row, db, &run, rank->device, lives, err);
     if (st == MT_OK)
         st = add_reserved(ranks, rank, r, row, db, &run, err);
+    if (db != ranks->db) { /* the next one is of another database */
+        mt_allocations_close(lives);
+        *lives = (struct mt_allocations){0};
+    }
     mt_ranks_close(ranks, db);
     return st;
 }
@@ -261,11 +265,14 @@ static enum mt_status add_all_details(const struct mt_ranks *ranks, struct mt_re
                                       struct mt_err *err)
 {
     const int run = mt_report_find_column(r, "run");
+    struct mt_allocations lives = {0};
+    enum mt_status st = MT_OK;
     for (size_t i = 0; i < r->rows.n; i++)
-        for (size_t k = 0; k < ranks->all.n; k++)
+        for (size_t k = 0; k < ranks->all.n && st == MT_OK; k++)
             if (ranks->all.v[k].name == r->rows.v[i].cells[run].s) /* others may be called that */
-                MT_TRY(add_details(ranks, &ranks->all.v[k], r, &r->rows.v[i], err));
-    return MT_OK;
+                st = add_details(ranks, &ranks->all.v[k], r, &r->rows.v[i], &lives, err);
+    mt_allocations_close(&lives);
+    return st;
 }
 
 /* A row for each rank; what is slow to find out only for those shown, where that will do. */

@@ -17,6 +17,17 @@ enum mt_status mt_allocations_open(struct mt_db *db, const struct mt_run *run,
     return mt_steps_load(db, run, &out->steps, err);
 }
 
+enum mt_status mt_allocations_open_sites(struct mt_db *db, const struct mt_run *run,
+                                         struct mt_allocations *out, struct mt_err *err)
+{
+    mt_tree_reuse(&out->tree);
+    mt_steps_free(&out->steps);
+    out->db = db;
+    out->run = run;
+    MT_TRY(mt_load_nodes(db, run, &out->tree, err));
+    return mt_steps_load(db, run, &out->steps, err);
+}
+
 void mt_allocations_close(struct mt_allocations *l)
 {
     mt_tree_free(&l->tree);

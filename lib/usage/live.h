@@ -28,6 +28,10 @@ struct mt_allocations {
 };
 enum mt_status mt_allocations_open(struct mt_db *db, const struct mt_run *run,
                                    struct mt_allocations *out, struct mt_err *err);
+/* The same for sites alone: threads are not read. *out is zeroed, or was opened so for another run
+ * of the same database, whose texts stay; what groups borrowed is gone. */
+enum mt_status mt_allocations_open_sites(struct mt_db *db, const struct mt_run *run,
+                                         struct mt_allocations *out, struct mt_err *err);
 void mt_allocations_close(struct mt_allocations *l);
 
 /* Whether it is known what is alive at the end: allocations and frees are paired. */
