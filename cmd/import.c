@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { SHOWN_WHOLE = 16 }; /* of more files a line is said of each */
+
 static struct mt_import_opts how;
 static const char *cpp_frames, *values_are, *split;
 static struct mt_strings bases;
@@ -263,13 +265,31 @@ static int job_n(const struct mt_import_paths *inputs)
     return n > 1 && can_be_read_again(inputs) ? (int)n : 1;
 }
 
+/* After all that was said of the others, which are missing. */
+static enum mt_status tell_failed(const struct mt_import_paths *failed, size_t n,
+                                  struct mt_err *err)
+{
+    enum { NAMED = 8 };
+    struct mt_buf names = {0};
+    for (size_t i = 0; i < failed->n && i < NAMED; i++) {
+        mt_buf_adds(&names, i ? ", " : "");
+        mt_escape_terminal(&names, failed->v[i]);
+    }
+    MT_FAIL(err, MT_EINPUT, "%zu of %zu files could not be imported%s", failed->n, n,
+            failed->n < n ? "; the others were" : "");
+    if (failed->n < n)
+        mt_err_hint(err, "Not imported: %s%s", names.s, failed->n > NAMED ? ", ..." : ".");
+    mt_buf_free(&names);
+    return err->code;
+}
+
 /* Each file is a transaction of its own: what fails does not undo the others. */
 static enum mt_status import_each(struct target *t, const struct mt_import_paths *inputs,
                                   char *const *keys, struct mt_err *err)
 {
     const int n = job_n(inputs);
     struct mt_ahead *ahead = n > 1 ? mt_ahead_start(inputs->v, keys, inputs->n, &how, n) : NULL;
-    size_t failed = 0;
+    struct mt_import_paths failed = {0};
     for (size_t i = 0; i < inputs->n; i++) {
         struct mt_err own = MT_ERR_INIT;
         const char *path = inputs->v[i];
@@ -277,7 +297,7 @@ static enum mt_status import_each(struct target *t, const struct mt_import_paths
                                   : import_run(t, path, NULL, keys[i], &own);
         if (st == MT_OK)
             continue;
-        failed++;
+        *mt_vec_push(&failed) = inputs->v[i];
         if (inputs->n == 1)
             *err = own;
         else
@@ -285,9 +305,9 @@ static enum mt_status import_each(struct target *t, const struct mt_import_paths
     }
     mt_ahead_stop(ahead);
     tell_group(t);
-    if (failed && inputs->n > 1)
-        MT_FAIL(err, MT_EINPUT, "%zu of %zu files could not be imported%s", failed, inputs->n,
-                failed < inputs->n ? "; the others were" : "");
+    if (failed.n && inputs->n > 1)
+        tell_failed(&failed, inputs->n, err);
+    mt_vec_free(&failed);
     return err->code;
 }
 
@@ -340,6 +360,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
         MT_TRY_OUT(open_database(&target, err));
     how.series_n = series ? inputs.n : 0;
     how.folders = series ? 0 : folders_needed(&inputs);
+    how.brief = !series && inputs.n > SHOWN_WHOLE;
     if (series)
         mt_import_series_sort(inputs.v, inputs.n);
     if (series)

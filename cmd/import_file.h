@@ -29,6 +29,7 @@ struct mt_import_opts {
     int64_t max_memory;      /* bytes; 0 = half of the machine's */
     int share_n;             /* files in memory beside each other that share these; 0 = one */
     bool quiet;              /* no progress is shown: not in the main thread */
+    bool brief;              /* a line is said of each, for there are many */
     bool built;              /* of mt_import_store: nothing is left to build */
     const char *imported_at; /* NULL = now */
 };

@@ -189,20 +189,47 @@ static void describe_unused(struct mt_buf *out, const struct mt_recording *r,
                         all[i].of);
 }
 
-/* What a person wants to know after an import. */
+/* One of very many: a line. */
+static void describe_briefly(struct mt_buf *out, const struct mt_recording *r, const char *run)
+{
+    char device[32], peak[MT_HUMAN_MAX], notes[MT_HUMAN_LONG];
+    int64_t note_n = 0;
+    mt_escape_terminal(out, run);
+    if (r->kind == MT_RUN_PROCESS || r->summed)
+        mt_buf_addf(out, ": %s log of %s", r->kind == MT_RUN_PROCESS ? "process" : "heap",
+                    r->format);
+    else
+        mt_buf_adds(out, r->without_ops ? ": allocator snapshot" : ": PyTorch trace");
+    for (size_t i = 0; i < r->devices.n; i++) {
+        const struct mt_device *d = &r->devices.v[i];
+        const bool known = !r->notes[MT_NOTE_STATE_ONLY].count && d->peak_b != MT_UNKNOWN;
+        mt_rec_device_name(r, d, device);
+        mt_buf_addf(out, ", %s peak %s%s", device, known && d->doubt_at_peak_b ? "at most " : "",
+                    known ? mt_human_bytes(d->peak_b, peak) : "unknown");
+    }
+    for (int k = 0; k < MT_NOTE_N; k++)
+        note_n += r->notes[k].count > 0;
+    if (note_n)
+        mt_buf_addf(out, ", %s", mt_human_plural(note_n, "note", notes));
+    mt_buf_addc(out, '\n');
+}
+
 void mt_import_summarise(const struct mt_recording *r, const char *run,
                          const struct mt_import_opts *how)
 {
     struct mt_buf out = {0};
-    if (r->kind == MT_RUN_PROCESS)
+    if (how->brief)
+        describe_briefly(&out, r, run);
+    else if (r->kind == MT_RUN_PROCESS)
         describe_processes(&out, r, run);
     else if (r->summed)
         describe_heap(&out, r, run);
     else
         describe_run(&out, r, run, how->step_marker);
-    for (size_t i = 0; i < r->devices.n; i++)
+    for (size_t i = 0; i < r->devices.n && !how->brief; i++)
         describe_device(&out, r, &r->devices.v[i]);
-    describe_notes(&out, r);
+    if (!how->brief)
+        describe_notes(&out, r);
     describe_unused(&out, r, how);
     struct mt_buf safe = {0};
     for (char *line = out.s, *end; (end = strchr(line, '\n')); line = end + 1) {

@@ -57,6 +57,7 @@ struct mt_ranks {
     bool parted;                             /* they are ranks with one part of the tensors */
     size_t block_n; /* nothing tells stages, but as many blocks of consecutive ranks are each alike;
                        0: none */
+    int64_t job_n;  /* ranks of the job, as recorders say; 0: none does */
     bool numbered;  /* nothing says that they are ranks: they have the one
                        number in which files or names differ */
     char device[32];       /* what the compared device is called, or its kind */

@@ -69,6 +69,7 @@ static enum mt_status load_rank(struct mt_ranks *r, const char *ref, int64_t id,
     if (r->failed_first)
         MT_TRY_OUT(mt_oom_device(db, &run, r->failed_on, &unused, &rank->failed, err));
     MT_TRY_OUT(mt_job_place(db, &run, &rank->place, err));
+    r->job_n = rank->place.rank_n > r->job_n ? rank->place.rank_n : r->job_n;
     MT_TRY_OUT(mt_run_devices(db, &run, &rank->devices, &rank->device_n, err));
     rank->peaks_known = mt_alloc((rank->device_n + 1) * sizeof *rank->peaks_known);
     for (size_t i = 0; i < rank->device_n; i++) {
@@ -353,15 +354,82 @@ static void leave_out_processes(struct mt_ranks *r, const char *device, struct m
                    mt_human_plural((int64_t)process_n, "process log", logs));
 }
 
+/* How many ranks the job has, of those whose peak is known; format: of runs that count as it does;
+ * NULL: of all. Runs are in order of rank. */
+static size_t ranks_of(const struct mt_ranks *r, const char *format)
+{
+    int64_t last = MT_UNKNOWN;
+    size_t n = 0;
+    for (size_t i = 0; i < r->all.n; i++) {
+        const struct mt_rank *rank = &r->all.v[i];
+        if (rank->figure_b == MT_UNKNOWN || (format && !mt_formats_alike(format, rank->format)))
+            continue;
+        n += rank->place.rank == MT_UNKNOWN || rank->place.rank != last;
+        last = rank->place.rank;
+    }
+    return n;
+}
+
+/* The recorder that most ranks have a run of, one that knows what the allocator held before others.
+ * NULL: there is none, or no need of one. */
+static const struct mt_rank *common_recorder(const struct mt_ranks *r, size_t all, size_t *n)
+{
+    const struct mt_rank *of[2], *best = NULL;
+    bool best_knows = false;
+    *n = 0;
+    if (r->failed_first || find_apart(r, of) != MT_RANKS_RECORDERS)
+        return NULL;
+    for (size_t i = 0; i < r->all.n; i++) {
+        const struct mt_rank *rank = &r->all.v[i];
+        const bool knows = rank->device && mt_device_knows(rank->device, MT_KNOWS_SEGMENTS);
+        if (rank->figure_b == MT_UNKNOWN || best_knows || (best && !knows))
+            continue;
+        const size_t ranks_n = ranks_of(r, rank->format);
+        if (ranks_n * 4 < all * 3)
+            continue;
+        best = rank;
+        best_knows = knows;
+        *n = ranks_n;
+    }
+    return best;
+}
+
+/* A trace of a rank beside its snapshot: they count differently, and one of them will do. */
+static void leave_out_other_recorders(struct mt_ranks *r, struct mt_report *notes)
+{
+    size_t n = 0, left_n = 0, ranks_n;
+    char runs[MT_HUMAN_LONG], kept[96], left[96] = "", format[64];
+    qsort(r->all.v, r->all.n, sizeof *r->all.v, by_rank);
+    const size_t all = ranks_of(r, NULL);
+    const struct mt_rank *common = common_recorder(r, all, &ranks_n);
+    if (!common)
+        return;
+    snprintf(format, sizeof format, "%s", common->format);
+    for (size_t i = 0; i < r->all.n; i++) {
+        const struct mt_rank rank = r->all.v[i];
+        if (mt_formats_alike(format, rank.format)) {
+            r->all.v[n++] = rank;
+            continue;
+        }
+        mt_format_words(rank.format, left);
+        free_rank(&rank);
+        left_n++;
+    }
+    r->all.n = n;
+    mt_format_words(format, kept);
+    mt_report_note(notes,
+                   "%s, such as %s, left out: %zu of %zu ranks have %s, and these count "
+                   "differently.",
+                   mt_human_plural((int64_t)left_n, "run", runs), left, ranks_n, all, kept);
+}
+
 /* Ranks that the job had, as recorders say, and that are not there. */
 static void note_missing(const struct mt_ranks *r, struct mt_report *notes)
 {
     enum { NAMED = 8 };
     struct mt_buf names = {0};
-    int64_t rank_n = MT_UNKNOWN, missing_n = 0, next = 0;
-    for (size_t i = 0; i < r->all.n; i++)
-        if (r->all.v[i].place.rank_n > rank_n)
-            rank_n = r->all.v[i].place.rank_n;
+    const int64_t rank_n = r->job_n;
+    int64_t missing_n = 0, next = 0;
     for (size_t i = 0; i <= r->all.n && rank_n > 0; i++) {
         int64_t rank = i < r->all.n ? r->all.v[i].place.rank : rank_n;
         if (rank < 0 || rank > rank_n)
@@ -450,10 +518,13 @@ enum mt_status mt_ranks_load_all(const struct mt_args *args, const char *device,
 enum mt_status mt_ranks_load(const struct mt_args *args, const char *device, struct mt_ranks *out,
                              struct mt_report *notes, struct mt_err *err)
 {
+    const struct mt_rank *unused[2];
     MT_TRY(load_all(out, args, err));
     leave_out_processes(out, device, notes);
     MT_TRY(choose_figures(out, device, err));
+    leave_out_other_recorders(out, notes);
     keep_one_each(out, notes);
+    out->apart = find_apart(out, unused); /* what kept them apart may be gone */
     note_missing(out, notes);
     mt_ranks_cluster(out);
     return MT_OK;

@@ -126,6 +126,37 @@ for rank in range(4):
 _, err, _ = imported("kinds")
 m.check("jobs" not in err, "kinds are no jobs", err)
 
+# A trace of a rank beside its snapshot: those of one recorder are compared, also where a few ranks have none.
+GPU = [{"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": 102.5, "args": {"Bytes": 1 << 30, "Addr": 1 << 32, "Device Type": 1, "Device Id": 0}}]
+for kept, snapshots in (("snapshot", range(8)), ("snapshot", range(2, 8)), ("trace", range(4))):
+    folder = f"both{len(snapshots)}"
+    for rank in range(8):
+        os.makedirs(f"{folder}/traces", exist_ok=True)
+        with open(f"{folder}/traces/rank{rank}_trace.json", "w", encoding="utf-8") as file:
+            json.dump({"distributedInfo": {"rank": rank, "world_size": 8}, "traceEvents": GPU, "made": rank}, file)
+        if rank in snapshots:
+            write(f"{folder}/memory/rank{rank}_memory_snapshot.pickle")
+    imported(folder)
+    answer = m.json("ranks", "job")
+    rows = [row for row in answer["rows"] if row["section"] == "rank"]
+    m.check(all(kept in row["run"] for row in rows) and len(rows) == (len(snapshots) if kept == "snapshot" else 8), folder, "one recorder", rows)
+    left = 8 if kept == "snapshot" else len(snapshots)
+    m.check(any(note.startswith(f"{left} runs, such as") and " ranks have " in note for note in answer["notes"]), folder, "what is left out is said", answer["notes"])
+    m.check(all(row["outlier"] is False for row in rows) and not any("none is judged" in note for note in answer["notes"]), folder, "they are judged", answer["notes"])
+    missing = sorted(set(range(8)) - set(row["rank"] for row in rows))
+    m.check(any("Of the 8 ranks of the job 2 are not among these runs: 0, 1" in note for note in answer["notes"]) == (missing == [0, 1]), folder, "who is missing", answer["notes"])
+
+# Of many files a line is said of each, and those that failed are named once more at the end.
+for rank in range(20):
+    write(f"many/rank{rank}.pickle")
+    if rank % 2:
+        with open(f"many/rank{rank}.pickle", "wb") as file:
+            file.write(pickle.dumps(SNAPSHOT)[:2000 + rank])
+out, err, _ = imported("many", codes=(2,))
+m.check(out.splitlines() == [f"rank{rank}: allocator snapshot, cuda:0 peak 6.003 MiB" for rank in range(0, 20, 2)] + ["10 runs in the group job: memtool ranks job compares them"],
+        "a line of each", out)
+m.check(err.splitlines()[-1] == "Not imported: " + ", ".join(f"many/rank{rank}.pickle" for rank in range(1, 16, 2)) + ", ...", "those that failed", err[-500:])
+
 # What is no recording is counted, what is damaged is named, and the others are imported.
 for rank in range(3):
     write(f"mixed/d{rank}/e/rank{rank}.pickle")
