@@ -70,8 +70,9 @@ struct mt_ranks {
 /*
  * The runs of a group (NULL: the one that a run joined last), or those named: names or files.
  * device NULL: of the kind that most was allocated on. Of several runs of a rank the one that had
- * most stays, and process logs beside other runs are left out unless device is of them; notes tell.
- * Free it also on failure. Errors: of mt_open_run; MT_EUSAGE: there is no group, or a single run.
+ * most stays; process logs beside other runs are left out unless device is of them, and damaged
+ * files beside others that are named; notes tell. Free it also on failure.
+ * Errors: of mt_open_run; MT_EUSAGE: there is no group, or a single run.
  */
 enum mt_status mt_ranks_load(const struct mt_args *args, const char *device, struct mt_ranks *out,
                              struct mt_report *notes, struct mt_err *err);
@@ -81,6 +82,15 @@ enum mt_status mt_ranks_load_all(const struct mt_args *args, const char *device,
                                  struct mt_ranks *out, struct mt_report *notes, struct mt_err *err);
 void mt_ranks_free(struct mt_ranks *r);
 
+void mt_rank_free(const struct mt_rank *rank); /* not itself */
+
+/* What `record` saw of the processes of a job is no rank of it, nor a run beside those of traces.
+ */
+void mt_ranks_leave_out_processes(struct mt_ranks *r, struct mt_report *notes);
+/* Of several runs of a rank one stays, of several recorders those of one; what is left out, and
+ * which ranks of the job are missing, is noted. Figures are chosen before. */
+void mt_ranks_keep(struct mt_ranks *r, struct mt_report *notes);
+
 /* Finds the clusters of loaded ranks, and judges who is outside of what is usual in theirs. */
 void mt_ranks_cluster(struct mt_ranks *r);
 /* "the job", "stage 1", "stage 1, tp 0", "ranks 8 to 15". */
@@ -89,6 +99,9 @@ const char *mt_rank_cluster_words(struct mt_report *r, const struct mt_ranks *ra
 
 /* The index of the rank with the largest figure; all.n: no figure is known. */
 size_t mt_ranks_most(const struct mt_ranks *r);
+
+/* What keeps the figures from being compared, and of which two ranks. */
+enum mt_ranks_apart mt_ranks_find_apart(const struct mt_ranks *r, const struct mt_rank *of[2]);
 
 /* Notes why they are not judged, where they are not. */
 void mt_ranks_note_apart(const struct mt_ranks *r, struct mt_report *notes);

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum mt_status mt_open_for_reading(struct mt_db **out, struct mt_err *err)
@@ -98,9 +99,32 @@ static enum mt_status no_file(const char *ref, struct mt_err *err)
     return MT_EIO;
 }
 
+bool mt_is_folder(const char *ref)
+{
+    struct stat info;
+    return ref && stat(ref, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+enum mt_status mt_folder_given(const char *ref, const struct mt_err *unknown, struct mt_err *err)
+{
+    struct mt_buf word = {0};
+    char *more = mt_strdup(unknown->code == MT_EUSAGE ? unknown->hint : "");
+    mt_shell_word(&word, ref);
+    mt_err_input(err, ref);
+    MT_FAIL(err, MT_EUSAGE, "this is a folder, not a run");
+    err->hint[0] = '\0';
+    mt_err_hint(err, "memtool import %s --group NAME reads the recordings in it.%s%s", word.s,
+                *more ? " " : "", more);
+    mt_buf_free(&word);
+    free(more);
+    return MT_EUSAGE;
+}
+
 /* The reference of `unknown` names no run, and no file that could be read. */
 static enum mt_status unknown_ref(const char *ref, const struct mt_err *unknown, struct mt_err *err)
 {
+    if (mt_is_folder(ref) && (unknown->code == MT_EUSAGE || no_database()))
+        return mt_folder_given(ref, unknown, err);
     bool meant = ref && means_file(ref);
     if (meant && no_database())
         return no_file(ref, err);

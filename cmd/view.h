@@ -15,6 +15,11 @@
  * older memtool is upgraded (cmd/upgrade.h). */
 enum mt_status mt_open_for_reading(struct mt_db **out, struct mt_err *err);
 
+/* Whether a reference is the path of a folder; then, where it is no run either, says what to do
+ * with it. unknown: that no run or group is called so, may be err. Returns MT_EUSAGE. */
+bool mt_is_folder(const char *ref);
+enum mt_status mt_folder_given(const char *ref, const struct mt_err *unknown, struct mt_err *err);
+
 /* The database, and the run of a reference (NULL: @latest) or of a file, which is imported into the
  * cache if need be (cmd/cache.h). Close *db also on failure (NULL-safe). */
 enum mt_status mt_open_run(const char *ref, struct mt_db **db, struct mt_run *run,

@@ -157,6 +157,21 @@ m.check(out.splitlines() == [f"rank{rank}: allocator snapshot, cuda:0 peak 6.003
         "a line of each", out)
 m.check(err.splitlines()[-1] == "Not imported: " + ", ".join(f"many/rank{rank}.pickle" for rank in range(1, 16, 2)) + ", ...", "those that failed", err[-500:])
 
+# A folder in place of a run or group: what to do is said. Damaged files among those that are named are left out.
+HINT = "memtool import many --group NAME reads the recordings in it."
+for command in (("ranks", "many"), ("oom", "many"), ("peak", "many"), ("trend", "many"), ("ranks", "many", "steps")):
+    m.check(HINT in m.run(*command, codes=(2,))[2], command, "a folder is no run", m.run(*command, codes=(2,))[2])
+m.db = os.path.abspath("no-such.memtool.db")
+m.check(HINT in m.run("peak", "many", codes=(2,))[2], "a folder, and no database")
+FILES = [f"many/rank{rank}.pickle" for rank in range(6)]
+for command in ("ranks", "oom"):
+    answer = m.json(command, *FILES)
+    m.check([note for note in answer["notes"] if "left out" in note] == [f"many/rank{rank}.pickle, left out: ends inside the pickle: the file was cut off." for rank in (1, 3, 5)],
+            command, "damaged files among others", answer["notes"])
+m.check([row["rank"] for row in m.rows("ranks", *FILES) if row["section"] == "rank"] == [0, 2, 4], "the others")
+m.check("ends inside the pickle" in m.run("ranks", FILES[1], FILES[3], codes=(2,))[2], "none but damaged ones")
+m.check("many/rank99.pickle" in m.run("ranks", FILES[0], "many/rank99.pickle", codes=(2,))[2], "one that is not there is an error")
+
 # What is no recording is counted, what is damaged is named, and the others are imported.
 for rank in range(3):
     write(f"mixed/d{rank}/e/rank{rank}.pickle")

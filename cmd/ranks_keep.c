@@ -1,0 +1,175 @@
+/* memtool ranks: which of the runs of a job stand for its ranks. */
+#include "cmd/ranks.h"
+#include "lib/base/human.h"
+#include "lib/model/kind_words.h"
+#include "lib/run/knows.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+/* In order of rank, those of a rank by what failed in them and what they had, those of no known
+ * rank last; the earlier run first. */
+static int by_rank(const void *a, const void *b)
+{
+    const struct mt_rank *x = a, *y = b;
+    const int64_t p = x->place.rank, q = y->place.rank;
+    if (p != q)
+        return p == MT_UNKNOWN ? 1 : q == MT_UNKNOWN ? -1 : p < q ? -1 : 1;
+    if (p != MT_UNKNOWN && x->failed != y->failed)
+        return x->failed ? -1 : 1;
+    if (p != MT_UNKNOWN && x->figure_b != y->figure_b)
+        return x->figure_b > y->figure_b ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Of several runs of a rank the one that had most stays. */
+static void keep_one_each(struct mt_ranks *r, struct mt_report *notes)
+{
+    size_t n = 0, ranks_n = 0;
+    char runs[MT_HUMAN_LONG];
+    const char *example = NULL, *kept = NULL;
+    qsort(r->all.v, r->all.n, sizeof *r->all.v, by_rank);
+    for (size_t i = 0; i < r->all.n; i++) {
+        const struct mt_rank *last = n ? &r->all.v[n - 1] : NULL, *this = &r->all.v[i];
+        bool again = last && this->place.rank != MT_UNKNOWN && last->place.rank == this->place.rank;
+        if (!again) {
+            ranks_n++;
+            r->all.v[n++] = *this;
+            continue;
+        }
+        if (!example) {
+            example = mt_report_text(notes, this->name);
+            kept = mt_report_text(notes, last->name);
+        }
+        mt_rank_free(this);
+    }
+    if (example)
+        mt_report_note(
+            notes,
+            "%s of %zu ranks are further runs of a rank, such as %s beside %s: of each "
+            "rank the run with the highest peak is shown%s.",
+            mt_human_plural((int64_t)(r->all.n - n), "run", runs), ranks_n, example, kept,
+            r->failed_first ? ", of those in which an allocation failed if there are any" : "");
+    r->all.n = n;
+}
+
+void mt_ranks_leave_out_processes(struct mt_ranks *r, struct mt_report *notes)
+{
+    size_t n = 0, process_n = 0;
+    bool others = false; /* that know something */
+    char logs[MT_HUMAN_LONG];
+    for (size_t i = 0; i < r->all.n; i++) {
+        process_n += r->all.v[i].process;
+        others |= !r->all.v[i].process && r->all.v[i].device_n;
+    }
+    if (!process_n || !others)
+        return;
+    for (size_t i = 0; i < r->all.n; i++)
+        if (r->all.v[i].process)
+            mt_rank_free(&r->all.v[i]);
+        else
+            r->all.v[n++] = r->all.v[i];
+    r->all.n = n;
+    mt_report_note(notes, "%s of the group: left out beside the other runs.",
+                   mt_human_plural((int64_t)process_n, "process log", logs));
+}
+
+/* How many ranks the job has, of those whose peak is known; format: of runs that count as it does;
+ * NULL: of all. Runs are in order of rank. */
+static size_t ranks_of(const struct mt_ranks *r, const char *format)
+{
+    int64_t last = MT_UNKNOWN;
+    size_t n = 0;
+    for (size_t i = 0; i < r->all.n; i++) {
+        const struct mt_rank *rank = &r->all.v[i];
+        if (rank->figure_b == MT_UNKNOWN || (format && !mt_formats_alike(format, rank->format)))
+            continue;
+        n += rank->place.rank == MT_UNKNOWN || rank->place.rank != last;
+        last = rank->place.rank;
+    }
+    return n;
+}
+
+/* The recorder that most ranks have a run of, one that knows what the allocator held before others.
+ * NULL: there is none, or no need of one. */
+static const struct mt_rank *common_recorder(const struct mt_ranks *r, size_t all, size_t *n)
+{
+    const struct mt_rank *of[2], *best = NULL;
+    bool best_knows = false;
+    *n = 0;
+    if (r->failed_first || mt_ranks_find_apart(r, of) != MT_RANKS_RECORDERS)
+        return NULL;
+    for (size_t i = 0; i < r->all.n; i++) {
+        const struct mt_rank *rank = &r->all.v[i];
+        const bool knows = rank->device && mt_device_knows(rank->device, MT_KNOWS_SEGMENTS);
+        if (rank->figure_b == MT_UNKNOWN || best_knows || (best && !knows))
+            continue;
+        const size_t ranks_n = ranks_of(r, rank->format);
+        if (ranks_n * 4 < all * 3)
+            continue;
+        best = rank;
+        best_knows = knows;
+        *n = ranks_n;
+    }
+    return best;
+}
+
+/* A trace of a rank beside its snapshot: they count differently, and one of them will do. */
+static void leave_out_other_recorders(struct mt_ranks *r, struct mt_report *notes)
+{
+    size_t n = 0, left_n = 0, ranks_n;
+    char runs[MT_HUMAN_LONG], kept[96], left[96] = "", format[64];
+    qsort(r->all.v, r->all.n, sizeof *r->all.v, by_rank);
+    const size_t all = ranks_of(r, NULL);
+    const struct mt_rank *common = common_recorder(r, all, &ranks_n);
+    if (!common)
+        return;
+    snprintf(format, sizeof format, "%s", common->format);
+    for (size_t i = 0; i < r->all.n; i++) {
+        const struct mt_rank rank = r->all.v[i];
+        if (mt_formats_alike(format, rank.format)) {
+            r->all.v[n++] = rank;
+            continue;
+        }
+        mt_format_words(rank.format, left);
+        mt_rank_free(&rank);
+        left_n++;
+    }
+    r->all.n = n;
+    mt_format_words(format, kept);
+    mt_report_note(notes,
+                   "%s, such as %s, left out: %zu of %zu ranks have %s, and these count "
+                   "differently.",
+                   mt_human_plural((int64_t)left_n, "run", runs), left, ranks_n, all, kept);
+}
+
+/* Ranks that the job had, as recorders say, and that are not there. */
+static void note_missing(const struct mt_ranks *r, struct mt_report *notes)
+{
+    enum { NAMED = 8 };
+    struct mt_buf names = {0};
+    const int64_t rank_n = r->job_n;
+    int64_t missing_n = 0, next = 0;
+    for (size_t i = 0; i <= r->all.n && rank_n > 0; i++) {
+        int64_t rank = i < r->all.n ? r->all.v[i].place.rank : rank_n;
+        if (rank < 0 || rank > rank_n)
+            continue;
+        for (; next < rank && missing_n < NAMED; next++)
+            mt_buf_addf(&names, "%s%lld", missing_n++ ? ", " : "", (long long)next);
+        missing_n += next < rank ? rank - next : 0;
+        next = rank + 1;
+    }
+    if (missing_n)
+        mt_report_note(notes, "Of the %lld ranks of the job %lld %s not among these runs: %s%s.",
+                       (long long)rank_n, (long long)missing_n, missing_n == 1 ? "is" : "are",
+                       names.s, missing_n > NAMED ? ", ..." : "");
+    mt_buf_free(&names);
+}
+
+void mt_ranks_keep(struct mt_ranks *r, struct mt_report *notes)
+{
+    const struct mt_rank *unused[2];
+    leave_out_other_recorders(r, notes);
+    keep_one_each(r, notes);
+    r->apart = mt_ranks_find_apart(r, unused); /* what kept them apart may be gone */
+    note_missing(r, notes);
+}
