@@ -165,6 +165,17 @@ static void note_missing(const struct mt_ranks *r, struct mt_report *notes)
     mt_buf_free(&names);
 }
 
+/* Whoever knows it can say it: neither recorders nor names do. */
+static void note_unranked(const struct mt_ranks *r, struct mt_report *notes)
+{
+    size_t unknown_n = 0;
+    for (size_t i = 0; i < r->all.n; i++)
+        unknown_n += r->all.v[i].place.rank == MT_UNKNOWN;
+    if (*r->group && unknown_n == r->all.n && unknown_n > 1)
+        mt_report_note(notes, "Nothing says which rank a run is of: memtool runs --rename rank3 "
+                              "RUN tells it.");
+}
+
 void mt_ranks_keep(struct mt_ranks *r, struct mt_report *notes)
 {
     const struct mt_rank *unused[2];
@@ -172,4 +183,5 @@ void mt_ranks_keep(struct mt_ranks *r, struct mt_report *notes)
     keep_one_each(r, notes);
     r->apart = mt_ranks_find_apart(r, unused); /* what kept them apart may be gone */
     note_missing(r, notes);
+    note_unranked(r, notes);
 }

@@ -95,6 +95,17 @@ for rank in range(4):
 imported("told")
 m.check({row["run"]: row["rank"] for row in m.rows("ranks", "job")} == {f"host{rank % 2}_{4711 + rank * 7}": 3 - rank for rank in range(4)}, "the recorder says the rank")
 
+# Where nothing says it, how to tell it is said.
+for name in ("nodeA_4711_1700000001", "nodeA_4712_1700000003", "nodeB_881_1700000002"):
+    write(f"unnamed/{name}.pickle")
+imported("unnamed")
+ASKS = "Nothing says which rank a run is of: memtool runs --rename rank3 RUN tells it."
+m.check(ASKS in m.json("ranks", "job")["notes"], "it asks for the rank")
+m.run("runs", "--rename", "rank3", "nodeB_881_1700000002")
+m.known.clear()
+answer = m.json("ranks", "job")
+m.check([row["rank"] for row in answer["rows"] if row["section"] == "rank" and row["run"] == "rank3"] == [3] and ASKS not in answer["notes"], "what was told", answer["rows"])
+
 # Several steps: names have the step, each rank counts once, and nothing looks like two jobs.
 for step in (5, 10):
     for rank in (0, 1):
