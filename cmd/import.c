@@ -4,6 +4,7 @@
 #include "cmd/import_folder.h"
 #include "cmd/import_words.h"
 #include "cmd/upgrade.h"
+#include "cmd/view.h"
 #include "lib/base/human.h"
 #include "lib/base/machine.h"
 #include "lib/model/steps_advice.h"
@@ -196,15 +197,11 @@ static enum mt_status list_inputs(const struct mt_args *args, struct mt_import_p
                                   struct mt_err *err)
 {
     const struct mt_folder_opts opts = {!series, how.groups.n > 0, values_are != NULL};
-    struct stat info;
-    for (size_t i = 0; i < args->n; i++) {
-        bool folder =
-            strcmp(args->v[i], "-") != 0 && stat(args->v[i], &info) == 0 && S_ISDIR(info.st_mode);
-        if (folder)
+    for (size_t i = 0; i < args->n; i++)
+        if (strcmp(args->v[i], "-") != 0 && mt_is_folder(args->v[i]))
             MT_TRY(mt_import_folder(args->v[i], &opts, out, err));
         else
             *mt_vec_push(out) = mt_strdup(args->v[i]);
-    }
     if (!how.name || out->n <= 1 || series)
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE, "--name gives one name, but there are %zu files", out->n);
