@@ -345,6 +345,13 @@ void mt_report_no_memory(struct mt_report *report, const struct mt_run *run)
                          mt_run_how_to_record(run));
 }
 
+void mt_report_no_history(struct mt_report *report, const struct mt_run *run)
+{
+    mt_report_cannot_tell(
+        report, mt_report_textf(report, "Run '%s' has no history, only what was alive.", run->name),
+        "Call torch.cuda.memory._record_memory_history() before the run.");
+}
+
 void mt_report_unanswered(struct mt_report *report, const char *why, const char *ask_instead)
 {
     if (wants(MT_FORMAT_JSON))

@@ -102,6 +102,8 @@ void mt_report_older(struct mt_report *report, const struct mt_run *run,
                      const struct mt_run_device *device);
 /* Title and note of a report on a run without memory records. */
 void mt_report_no_memory(struct mt_report *report, const struct mt_run *run);
+/* Says that the report needs the history that a snapshot does not have. */
+void mt_report_no_history(struct mt_report *report, const struct mt_run *run);
 /* Says in JSON that there is no answer (mt_report_cannot_tell); people have read it above. */
 void mt_report_unanswered(struct mt_report *report, const char *why, const char *ask_instead);
 /* With --format json: the report of a command that failed because of what was recorded

@@ -32,11 +32,13 @@ struct device {
 /* What is known of call paths of a device. */
 enum part { ALLOC = 1, FREED = 2, COUNTS = 4, AT_PEAK = 8, AT_END = 16, CALLS = 32 };
 
-static unsigned known_parts(const struct mt_run_device *d)
+/* at_end: what is compared is what was alive at the end, which stands for the peak. */
+static unsigned known_parts(const struct mt_run_device *d, bool at_end)
 {
     const struct mt_diff_side side = {.device = *d};
-    bool alloc = mt_device_knows(d, MT_KNOWS_ALLOC) && !d->one_moment;
-    bool peak = d->peak_b != MT_UNKNOWN && mt_diff_peak_sites_known(&side);
+    bool alloc = mt_device_knows(d, MT_KNOWS_ALLOC);
+    bool peak =
+        d->peak_b != MT_UNKNOWN && mt_diff_peak_sites_known(&side) && (at_end || !d->one_moment);
     return (alloc ? ALLOC : 0u) | (alloc && d->freed_b != MT_UNKNOWN ? FREED : 0u) |
            (alloc && mt_device_knows(d, MT_KNOWS_COUNTS) ? COUNTS : 0u) | (peak ? AT_PEAK : 0u) |
            (d->at_end_b != MT_UNKNOWN ? AT_END : 0u) |
@@ -55,7 +57,8 @@ static void put_sums(const struct device *d, const struct mt_sums *sums, int64_t
     row->v[MT_ROLLUP_ALLOC_B] = listed(d, ALLOC, 0, sums->alloc_b);
     row->v[MT_ROLLUP_FREED_B] = listed(d, FREED, 0, sums->freed_b);
     row->v[MT_ROLLUP_ALLOC_N] = listed(d, COUNTS, 0, sums->alloc_n);
-    row->v[MT_ROLLUP_AT_PEAK_B] = listed(d, AT_PEAK, MT_LARGE_AT_PEAK, sums->at_peak_b);
+    const int64_t at_peak_b = d->device->one_moment ? sums->at_end_b : sums->at_peak_b;
+    row->v[MT_ROLLUP_AT_PEAK_B] = listed(d, AT_PEAK, MT_LARGE_AT_PEAK, at_peak_b);
     row->v[MT_ROLLUP_END_B] = listed(d, AT_END, MT_LARGE_AT_END, sums->at_end_b);
     row->v[MT_ROLLUP_CALLS_N] = listed(d, CALLS, 0, calls_n);
 }
@@ -77,9 +80,9 @@ static void write_run(const struct device *d, const struct mt_rank *rank, int64_
     row.v[MT_ROLLUP_START_B] = of->start_b;
     row.v[MT_ROLLUP_END_B] = of->at_end_b;
     row.v[MT_ROLLUP_DOUBT_B] = of->doubt_at_peak_b;
-    row.v[MT_ROLLUP_ALLOC_B] = of->one_moment ? MT_UNKNOWN : of->alloc_b;
-    row.v[MT_ROLLUP_FREED_B] = of->one_moment ? MT_UNKNOWN : of->freed_b;
-    row.v[MT_ROLLUP_ALLOC_N] = of->one_moment ? MT_UNKNOWN : of->alloc_n;
+    row.v[MT_ROLLUP_ALLOC_B] = of->alloc_b;
+    row.v[MT_ROLLUP_FREED_B] = of->freed_b;
+    row.v[MT_ROLLUP_ALLOC_N] = of->alloc_n;
     if (d->knows & CALLS)
         row.v[MT_ROLLUP_CALLS_N] = d->run->op_n;
     write_row(d->to, &row);
@@ -238,7 +241,7 @@ static enum mt_status write_device(struct device *d, const struct mt_rank *rank,
                                           .stage = rank->place.stage,
                                           .compared = d->device == rank->device};
     mt_rollup_set_place(&d->to->rows, &place);
-    d->knows = known_parts(d->device);
+    d->knows = known_parts(d->device, place.compared && d->to->ranks->at_end);
     write_run(d, rank, number);
     MT_TRY(write_steps(d, err));
     mt_tree_reuse(&d->to->tree);

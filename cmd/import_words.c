@@ -35,15 +35,17 @@ static void describe_device(struct mt_buf *out, const struct mt_recording *r,
 {
     char dev[32], p[MT_HUMAN_MAX];
     bool sums = r->kind != MT_RUN_TRACE && r->kind != MT_RUN_SNAPSHOT;
-    bool peak = !r->notes[MT_NOTE_STATE_ONLY].count && d->peak_b != MT_UNKNOWN;
+    bool one_moment = r->notes[MT_NOTE_STATE_ONLY].count, at_end = sums || one_moment;
+    bool peak = !one_moment && d->peak_b != MT_UNKNOWN;
     struct mt_buf shown = {0};
     mt_rec_device_name(r, d, dev);
     mt_escape_terminal(&shown, dev);
     mt_buf_addf(out, "  %-6s ", shown.s ? shown.s : "");
     mt_buf_free(&shown);
-    describe_figure(out, "allocated", d->alloc_b);
-    describe_figure(out, "freed", d->freed_b);
-    describe_figure(out, sums ? "at the end" : "net", sums ? d->at_end_b : d->alloc_b - d->freed_b);
+    describe_figure(out, "allocated", one_moment ? MT_UNKNOWN : d->alloc_b);
+    describe_figure(out, "freed", one_moment ? MT_UNKNOWN : d->freed_b);
+    describe_figure(out, at_end ? "at the end" : "net",
+                    at_end ? d->at_end_b : d->alloc_b - d->freed_b);
     mt_buf_addf(out, "peak %s%s%s", r->kind == MT_RUN_PROCESS ? "rss " : "",
                 peak && d->doubt_at_peak_b ? "at most " : "",
                 peak ? mt_human_bytes(d->peak_b, p) : "unknown");
@@ -51,7 +53,7 @@ static void describe_device(struct mt_buf *out, const struct mt_recording *r,
         mt_buf_adds(out, " at ");
         add_moment(out, r, d->peak_ns - r->start_ns);
     }
-    if (d->start_b && r->kind != MT_RUN_PROCESS)
+    if (d->start_b && r->kind != MT_RUN_PROCESS && !one_moment)
         mt_buf_addf(out, "   %s older than the recording", mt_human_bytes(d->start_b, p));
     mt_buf_addc(out, '\n');
 }

@@ -226,9 +226,9 @@ static enum mt_status put_device(struct mt_report *r, const struct mt_view *v,
     MT_TRY(put_categories(r, v, d, err));
     put_end(r, d, gaps);
     MT_TRY(put_rss(r, v, d, err));
-    if (d->start_b)
+    if (d->start_b && !(d->one_moment && mt_people_read()))
         put_figure(r, d->name, "older than the recording", "start_b", d->start_b);
-    if (mt_device_has_events(d))
+    if (mt_knows_net(d->knows))
         put_figure(r, d->name, "outside ops", "outside_b",
                    mt_wrap_sub(d->outside_alloc_b, d->outside_freed_b));
     if (d->before_freed_b)

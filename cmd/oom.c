@@ -327,9 +327,7 @@ static void say_unrecorded(const struct mt_run *run, struct mt_report *r)
     if (mt_oom_is_recorded(run))
         return;
     if (mt_run_notes_get(&run->notes, MT_NOTE_STATE_ONLY))
-        mt_report_cannot_tell(
-            r, mt_report_textf(r, "Run '%s' has no history, only what was alive.", run->name),
-            "Call torch.cuda.memory._record_memory_history() before the run.");
+        mt_report_no_history(r, run);
     else
         mt_report_cannot_tell(
             r, mt_report_textf(r, "Run '%s' does not record failed allocations.", run->name),

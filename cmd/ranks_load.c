@@ -187,7 +187,7 @@ static void take_figures(struct mt_ranks *r)
         struct mt_rank *rank = &r->all.v[i];
         const struct mt_run_device *d = rank->device;
         if (d && (r->at_end || !d->one_moment))
-            rank->figure_b = d->peak_b;
+            rank->figure_b = d->one_moment ? d->at_end_b : d->peak_b;
         if (rank->figure_b < 0) /* of damaged databases, too */
             rank->figure_b = MT_UNKNOWN;
     }

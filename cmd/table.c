@@ -28,13 +28,10 @@ static const char *wanted_device(void)
 /* Of a run without memory: what its ops did. */
 enum { NO_DEVICE = MT_KNOWS_OPS };
 
-/* Of one moment, what is alive then is kept as what is alive at the peak, which nobody knows. */
 static unsigned known_on(const struct mt_run_device *d)
 {
-    unsigned not = d->one_moment ? MT_KNOWS_AT_PEAK : 0;
-    if (mt_own_needs_blocks(d, keys.v, keys.n) && !mt_device_knows(d, MT_KNOWS_BLOCKS))
-        not |= MT_KNOWS_FREED;
-    return d->knows & ~not ;
+    bool frees = !mt_own_needs_blocks(d, keys.v, keys.n) || mt_device_knows(d, MT_KNOWS_BLOCKS);
+    return d->knows & ~(frees ? 0 : MT_KNOWS_FREED);
 }
 
 /* One device's groups into the report. */
@@ -151,7 +148,8 @@ static enum mt_status check_known(struct mt_db *db, const struct mt_run *run,
         if (!mt_device_has_events(&d->v[i]) && !(d->v[i].knows & MT_KNOWS_EXTRAS))
             MT_TRY(mt_knows_sums(run, &d->v[i], err));
         MT_TRY(mt_by_known(&keys, db, run, &d->v[i], err));
-        MT_TRY(mt_knows(run, &d->v[i], mt_table_needs(sort.column) & MT_KNOWS_EXTRAS, err));
+        unsigned sums = mt_knows_net(d->v[i].knows) ? MT_KNOWS_EXTRAS : ~0u;
+        MT_TRY(mt_knows(run, &d->v[i], mt_table_needs(sort.column) & sums, err));
         if (mt_device_has_events(&d->v[i]))
             continue;
         MT_TRY(mt_knows(run, &d->v[i],
@@ -159,7 +157,6 @@ static enum mt_status check_known(struct mt_db *db, const struct mt_run *run,
                         : thread ? MT_KNOWS_THREADS | MT_KNOWS_OPS /* to choose by */
                                  : 0,
                         err));
-        MT_TRY(mt_knows(run, &d->v[i], mt_table_needs(sort.column), err));
     }
     return MT_OK;
 }
@@ -183,8 +180,10 @@ static const char *sum_words(struct mt_report *r, const struct devices *d, int64
     char text[MT_HUMAN_MAX];
     if (!d->n)
         return NULL;
-    if (mt_device_has_events(&d->v[0]))
+    if (mt_knows_net(d->v[0].knows))
         return mt_report_textf(r, "net %s", mt_human_bytes(net_b, text));
+    if (d->v[0].one_moment && d->n == 1)
+        return mt_report_textf(r, "%s alive at the end", mt_human_bytes(d->v[0].at_end_b, text));
     if (d->n > 1 || !mt_device_knows(&d->v[0], MT_KNOWS_AT_PEAK))
         return NULL;
     return mt_report_textf(r, "the peak, %s", mt_human_bytes(d->v[0].peak_b, text));

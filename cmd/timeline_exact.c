@@ -1,4 +1,5 @@
 /* memtool timeline --exact: every change of the level. */
+#include "cmd/common.h"
 #include "cmd/timeline.h"
 
 #include "lib/base/human.h"
@@ -56,6 +57,8 @@ enum mt_status mt_timeline_exact(struct mt_timeline *t, struct mt_timeline_chang
     r->title = mt_asprintf("%s · %s · %s changes of %s bytes%s", t->view->run.name,
                            t->view->device.shown, mt_human_count(c->last + 1 - c->next, n),
                            t->metric, t->window ? t->window : "");
+    if (t->view->device.one_moment && t->allocated)
+        mt_report_no_history(r, &t->view->run);
     mt_report_total(r, "start_b", mt_cell_int(mt_levels_value(&t->levels, c->next - 1)));
     return MT_OK;
 }

@@ -39,11 +39,11 @@ static char *title_of(const struct mt_totals *t)
     for (size_t i = 0; i < MT_ARRAY_LEN(t->of); i++)
         if (t->of[i])
             mt_buf_addf(&title, " · %s", t->of[i]);
-    if (mt_device_has_events(most))
+    if (mt_knows_net(most->knows))
         mt_buf_addf(&title, " · net %s", mt_human_bytes(t->net_b, text));
     else if (most->alloc_b != MT_UNKNOWN)
         mt_buf_addf(&title, " · allocated %s", mt_human_bytes(most->alloc_b, text));
-    if (!mt_device_has_events(most) && most->at_end_b != MT_UNKNOWN)
+    if (!mt_knows_net(most->knows) && most->at_end_b != MT_UNKNOWN)
         mt_buf_addf(&title, " · at the end %s", mt_human_bytes(most->at_end_b, text));
     add_peak(&title, t);
     return title.s;
@@ -62,7 +62,7 @@ void mt_totals_describe(const struct mt_totals *t, struct mt_report *r)
     add_total(r, "net_b", d->net_b != MT_UNKNOWN, t->net_b);
     add_total(r, "peak_b", peak, d->peak_b);
     add_total(r, "peak_ns", peak && d->peak_ns != INT64_MIN && !d->one_moment, d->peak_ns);
-    if (one && !mt_device_has_events(d)) {
+    if (one && !mt_knows_net(d->knows)) {
         add_total(r, "alloc_b", d->alloc_b != MT_UNKNOWN, d->alloc_b);
         add_total(r, "at_end_b", d->at_end_b != MT_UNKNOWN, d->at_end_b);
     }

@@ -132,11 +132,11 @@ static void add_columns(struct mt_report *r)
         {0, "-net_b -self_net_b -freed_b -calls_n -time_ns -self_time_ns -depth -parent -node",
          NULL},
     };
-    if (mt_knows_events(knows))
+    if (mt_knows_net(knows))
         mt_report_columns(r, of_events);
-    if (mt_knows_events(knows) && knows & MT_KNOWS_AT_PEAK)
+    if (mt_knows_net(knows) && knows & MT_KNOWS_AT_PEAK)
         mt_report_columns(r, of_ends);
-    for (size_t i = 0; i < MT_ARRAY_LEN(of_sums) && !mt_knows_events(knows); i++)
+    for (size_t i = 0; i < MT_ARRAY_LEN(of_sums) && !mt_knows_net(knows); i++)
         mt_report_columns(r, (knows & of_sums[i].need) == of_sums[i].need ? of_sums[i].shown
                                                                           : of_sums[i].hidden);
     mt_report_column(r, "name", NULL, MT_UNIT_TREE);

@@ -26,7 +26,7 @@ static int64_t figure_of(const struct mt_rank *run, enum figure f)
 {
     const struct mt_run_device *d = run->device;
     const int64_t all[FIGURE_N] = {[PEAK] = run->figure_b,
-                                   [ALLOCATED] = d && !d->one_moment ? d->alloc_b : MT_UNKNOWN,
+                                   [ALLOCATED] = d ? d->alloc_b : MT_UNKNOWN,
                                    [AT_END] = d ? d->at_end_b : MT_UNKNOWN};
     return all[f] < 0 ? MT_UNKNOWN : all[f];
 }

@@ -32,6 +32,7 @@ struct mt_snap_replayer {
     struct mt_snap_device *devices;
     size_t device_n;
     bool timed;
+    bool one_moment;       /* no history: blocks are those of the list at the end */
     int64_t total_b;       /* all sizes seen */
     uint64_t reader_bytes; /* memory in use before the replay, of this path_bytes for paths */
     uint64_t path_bytes;

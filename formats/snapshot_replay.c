@@ -187,7 +187,8 @@ static void change_segment(struct mt_snap_replayer *r, struct mt_snap_device *d,
 
 /* ---- events ---- */
 
-/* What changes no memory is kept as it is. */
+/* What changes no memory is kept as it is; so is the last event of a file without history, which
+ * knows of one moment alone. */
 static void keep_event(struct mt_snap_replayer *r, const struct mt_snap_device *d,
                        const struct mt_snap_event *e, int64_t t_ns)
 {
@@ -215,6 +216,10 @@ static enum mt_status play(struct mt_snap_replayer *r, struct mt_snap_device *d,
     mt_snap_mark_regions(r, t_ns);
     if (e->size == 0 && e->action <= MT_SNAP_FREE_COMPLETED)
         return MT_OK; /* no bytes, no block */
+    if (r->one_moment && e->action <= MT_SNAP_FREE_COMPLETED) {
+        keep_event(r, d, e, t_ns);
+        return MT_OK;
+    }
     switch (e->action) {
     case MT_SNAP_ALLOC:
         return allocate(r, d, e, t_ns, err);
@@ -400,6 +405,7 @@ enum mt_status mt_snap_replay(struct mt_snap_objects *o, const struct mt_strtab 
 {
     struct mt_snap_replayer r = {
         .o = o, .strings = strings, .rec = rec, .device_n = n, .timed = o->timed_n > 0};
+    r.one_moment = rec->notes[MT_NOTE_STATE_ONLY].count != 0;
     r.reader_bytes = rec->beside_bytes;
     r.path_bytes = mt_snap_paths_bytes(&o->paths);
     r.devices = mt_alloc((n + 1) * sizeof *r.devices);

@@ -233,7 +233,7 @@ static enum mt_status collect(struct collector *c, int parts, int64_t warmup, st
 static unsigned unknown_of(const struct mt_diff_side *s)
 {
     bool lives = mt_allocations_are_known(&s->device);
-    bool alloc = mt_device_knows(&s->device, MT_KNOWS_ALLOC) && !(s->gaps & MT_GAP_HISTORY);
+    bool alloc = mt_device_knows(&s->device, MT_KNOWS_ALLOC);
     bool freed = alloc && s->device.net_b != MT_UNKNOWN;
     bool ops = mt_device_knows(&s->device, MT_KNOWS_OPS);
     bool peak = mt_device_has_events(&s->device) || mt_device_knows(&s->device, MT_KNOWS_PEAK);

@@ -39,6 +39,15 @@ const struct mt_db_step mt_db_steps[] = {
     {11, "ALTER TABLE sample ADD COLUMN node_id INTEGER"},
     /* Snapshots have categories, which v_alloc names; those of older runs come as before. */
     {12, "SELECT 1"},
+    /* Snapshots without history do not know what was allocated, nor what was alive at the peak. */
+    {13,
+     "UPDATE device SET knows = knows & ~261, alloc_b = NULL, freed_b = NULL, net_b = NULL, "
+     "  alloc_n = NULL, freed_n = NULL WHERE run_id IN (SELECT run_id FROM note WHERE kind = "
+     "  'state_only');"
+     "UPDATE node_stat SET self_alloc_b = NULL, self_freed_b = NULL, self_alloc_n = NULL, "
+     "  self_at_peak_b = NULL, self_at_peak_n = NULL, alloc_b = NULL, freed_b = NULL, "
+     "  alloc_n = NULL, at_peak_b = NULL, at_peak_n = NULL WHERE device_id IN (SELECT d.id FROM "
+     "  device d JOIN note n ON n.run_id = d.run_id WHERE n.kind = 'state_only')"},
     {0, NULL},
 };
 

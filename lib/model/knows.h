@@ -62,4 +62,12 @@ static inline int mt_knows_events(unsigned knows)
     return (knows & (MT_KNOWS_OPS | MT_KNOWS_BLOCKS)) != 0;
 }
 
+/* Whether there are such events over time, so that what happened has a net change; else blocks are
+ * those that were alive at one moment. */
+static inline int mt_knows_net(unsigned knows)
+{
+    return mt_knows_events(knows) &&
+           (knows & (MT_KNOWS_BLOCKS | MT_KNOWS_ALLOC)) != MT_KNOWS_BLOCKS;
+}
+
 #endif

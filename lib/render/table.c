@@ -13,7 +13,8 @@
 static const char of_events[] = "self_net_b net_b self_alloc_b -alloc_b -self_freed_b -freed_b "
                                 "-self_alloc_n self_at_peak_b -self_at_end_b -self_time_ns "
                                 "-time_ns calls_n -at_peak_b -at_end_b";
-/* Of runs of sums: nobody knows what ran how often, and what is held says more than a net. */
+/* Of runs of sums, or of one moment: nobody knows what ran how often, and what is held says more
+ * than a net. */
 static const char of_sums[] = "self_at_peak_b at_peak_b -self_at_end_b at_end_b self_alloc_b "
                               "alloc_b self_alloc_n=ALLOCS -self_freed_b -freed_b -self_net_b "
                               "-net_b -calls_n -self_time_ns -time_ns";
@@ -105,7 +106,7 @@ unsigned mt_table_needs(const char *column)
 
 const char *mt_table_sort_default(unsigned knows)
 {
-    return mt_knows_events(knows)                         ? "self_net_b"
+    return mt_knows_net(knows)                            ? "self_net_b"
            : knows & MT_KNOWS_AT_PEAK                     ? "self_at_peak_b"
            : knows & MT_KNOWS_AT_END                      ? "self_at_end_b"
            : knows & MT_KNOWS_ALLOC                       ? "self_alloc_b"
@@ -127,7 +128,7 @@ void mt_table_columns(struct mt_report *r, const enum mt_group_key *keys, int ke
                       unsigned knows, bool all)
 {
     const struct mt_figure_set shown = mt_figures_kept(MT_KEPT_TABLE);
-    mt_report_columns(r, mt_knows_events(knows) ? of_events : of_sums);
+    mt_report_columns(r, mt_knows_net(knows) ? of_events : of_sums);
     for (size_t i = 0; i < shown.n; i++) {
         const struct mt_figure_def *def = &mt_figure_defs[shown.v[i]];
         if (mt_report_find_column(r, def->name) >= 0 ||

@@ -11,7 +11,7 @@ static int64_t magnitude(int64_t v)
 
 int64_t mt_tree_weight(const struct mt_item *item, unsigned knows)
 {
-    if (!mt_knows_events(knows))
+    if (!mt_knows_net(knows))
         return knows & MT_KNOWS_AT_PEAK  ? item->total.at_peak_b
                : knows & MT_KNOWS_AT_END ? item->total.at_end_b
                                          : item->total.alloc_b;
@@ -21,14 +21,14 @@ int64_t mt_tree_weight(const struct mt_item *item, unsigned knows)
 
 int64_t mt_tree_size(const struct mt_item *item, unsigned knows, enum mt_tree_size which)
 {
-    bool events = mt_knows_events(knows);
+    bool net = mt_knows_net(knows);
     const struct {
         bool shown;
         int64_t v;
     } sizes[] = {[MT_TREE_AT_PEAK] = {knows & MT_KNOWS_AT_PEAK, item->total.at_peak_b},
-                 [MT_TREE_AT_END] = {!events && knows & MT_KNOWS_AT_END, item->total.at_end_b},
+                 [MT_TREE_AT_END] = {!net && knows & MT_KNOWS_AT_END, item->total.at_end_b},
                  [MT_TREE_ALLOC] = {knows & MT_KNOWS_ALLOC, item->total.alloc_b},
-                 [MT_TREE_NET] = {events, magnitude(mt_sums_net(&item->total))}};
+                 [MT_TREE_NET] = {net, magnitude(mt_sums_net(&item->total))}};
     return sizes[which].shown ? sizes[which].v : INT64_MIN;
 }
 
