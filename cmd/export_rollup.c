@@ -69,6 +69,23 @@ static void write_row(struct rollup *to, const struct mt_rollup_row *row)
     mt_export_flush(&to->rows.text, to->out, MT_EXPORT_PIECE);
 }
 
+/* What memtool ranks found: with which ranks of its stage a rank is compared, and whether any is
+ * judged. */
+static void put_cluster(const struct mt_ranks *ranks, const struct mt_rank *rank,
+                        struct mt_rollup_row *row)
+{
+    row->v[MT_ROLLUP_ALIKE] = ranks->apart == MT_RANKS_ALIKE;
+    if (rank->device->older_from[0])
+        row->v[MT_ROLLUP_OLDER] = 1;
+    else if (rank->device->older_used)
+        row->v[MT_ROLLUP_OLDER] = 0;
+    if (rank->cluster == MT_NO_CLUSTER)
+        return;
+    const struct mt_rank_cluster *c = &ranks->clusters.v[rank->cluster];
+    row->v[MT_ROLLUP_CLUSTER] = c->tp != MT_UNKNOWN ? c->tp : c->block;
+    row->v[MT_ROLLUP_TP] = c->tp;
+}
+
 static void write_run(const struct device *d, const struct mt_rank *rank, int64_t number)
 {
     const struct mt_run_device *of = d->device;
@@ -85,6 +102,8 @@ static void write_run(const struct device *d, const struct mt_rank *rank, int64_
     row.v[MT_ROLLUP_ALLOC_N] = of->alloc_n;
     if (d->knows & CALLS)
         row.v[MT_ROLLUP_CALLS_N] = d->run->op_n;
+    if (compared)
+        put_cluster(d->to->ranks, rank, &row);
     write_row(d->to, &row);
 }
 
@@ -295,8 +314,10 @@ enum mt_status mt_export_rollup(const struct mt_export_asked *asked, struct mt_e
     struct mt_ranks ranks = {0};
     struct rollup to = {.ranks = &ranks, .blocks = asked->blocks};
     enum mt_status st = mt_ranks_load_all(&args, NULL, &ranks, NULL, err);
-    if (st == MT_OK)
+    if (st == MT_OK) {
+        mt_ranks_cluster_all(&ranks);
         st = write_all(&to, asked, err);
+    }
     mt_rollup_free(&to.rows);
     mt_tree_free(&to.tree);
     mt_ranks_free(&ranks);

@@ -23,8 +23,10 @@ struct mt_rank {
     bool process;                       /* a process log, which has no allocations */
     bool failed;                        /* an allocation did in it; with failed_first alone */
     bool outside;                       /* of what is usual in its cluster */
-    size_t cluster;
+    size_t cluster;                     /* of mt_ranks.clusters */
 };
+
+#define MT_NO_CLUSTER SIZE_MAX /* a process log beside other runs */
 
 /* Ranks that are alike by design: all, or those of a stage of a pipeline, or of these the ones that
  * have the same part of its tensors. */
@@ -93,6 +95,9 @@ void mt_ranks_keep(struct mt_ranks *r, struct mt_report *notes);
 
 /* Finds the clusters of loaded ranks, and judges who is outside of what is usual in theirs. */
 void mt_ranks_cluster(struct mt_ranks *r);
+/* The same of all runs as they came: those of one rank are in one cluster, as the one that stays
+ * where each rank has one run. Of mt_ranks_load_all. */
+void mt_ranks_cluster_all(struct mt_ranks *r);
 /* "the job", "stage 1", "stage 1, tp 0", "ranks 8 to 15". */
 const char *mt_rank_cluster_words(struct mt_report *r, const struct mt_ranks *ranks,
                                   const struct mt_rank_cluster *c);

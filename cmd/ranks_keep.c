@@ -5,15 +5,23 @@
 #include "lib/run/knows.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* What is unknown comes last. */
+static int by_number(int64_t p, int64_t q)
+{
+    return p == q ? 0 : p == MT_UNKNOWN ? 1 : q == MT_UNKNOWN ? -1 : p < q ? -1 : 1;
+}
 
 /* In order of rank, those of a rank by what failed in them and what they had, those of no known
  * rank last; the earlier run first. */
 static int by_rank(const void *a, const void *b)
 {
     const struct mt_rank *x = a, *y = b;
-    const int64_t p = x->place.rank, q = y->place.rank;
-    if (p != q)
-        return p == MT_UNKNOWN ? 1 : q == MT_UNKNOWN ? -1 : p < q ? -1 : 1;
+    const int64_t p = x->place.rank;
+    const int order = by_number(p, y->place.rank);
+    if (order)
+        return order;
     if (p != MT_UNKNOWN && x->failed != y->failed)
         return x->failed ? -1 : 1;
     if (p != MT_UNKNOWN && x->figure_b != y->figure_b)
@@ -52,21 +60,28 @@ static void keep_one_each(struct mt_ranks *r, struct mt_report *notes)
     r->all.n = n;
 }
 
+/* Whether there are process logs, and other runs that know something. */
+static bool has_processes_beside(const struct mt_ranks *r)
+{
+    bool processes = false, others = false;
+    for (size_t i = 0; i < r->all.n; i++) {
+        processes |= r->all.v[i].process;
+        others |= !r->all.v[i].process && r->all.v[i].device_n;
+    }
+    return processes && others;
+}
+
 void mt_ranks_leave_out_processes(struct mt_ranks *r, struct mt_report *notes)
 {
     size_t n = 0, process_n = 0;
-    bool others = false; /* that know something */
     char logs[MT_HUMAN_LONG];
-    for (size_t i = 0; i < r->all.n; i++) {
-        process_n += r->all.v[i].process;
-        others |= !r->all.v[i].process && r->all.v[i].device_n;
-    }
-    if (!process_n || !others)
+    if (!has_processes_beside(r))
         return;
     for (size_t i = 0; i < r->all.n; i++)
-        if (r->all.v[i].process)
+        if (r->all.v[i].process) {
             mt_rank_free(&r->all.v[i]);
-        else
+            process_n++;
+        } else
             r->all.v[n++] = r->all.v[i];
     r->all.n = n;
     mt_report_note(notes, "%s of the group: left out beside the other runs.",
@@ -184,4 +199,48 @@ void mt_ranks_keep(struct mt_ranks *r, struct mt_report *notes)
     r->apart = mt_ranks_find_apart(r, unused); /* what kept them apart may be gone */
     note_missing(r, notes);
     note_unranked(r, notes);
+}
+
+/* The first of each rank; of no known rank all. They are in order. */
+static void keep_first_each(struct mt_ranks *r)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->all.n; i++)
+        if (!n || r->all.v[i].place.rank == MT_UNKNOWN ||
+            r->all.v[i].place.rank != r->all.v[n - 1].place.rank)
+            r->all.v[n++] = r->all.v[i];
+    r->all.n = n;
+}
+
+static int same_rank(const void *a, const void *b)
+{
+    const struct mt_rank *x = a, *y = b;
+    const int order = by_number(x->place.rank, y->place.rank);
+    return order || x->place.rank != MT_UNKNOWN ? order : x->id < y->id ? -1 : x->id > y->id;
+}
+
+void mt_ranks_cluster_all(struct mt_ranks *r)
+{
+    struct mt_ranks once = *r; /* each rank once: what these own is r's */
+    const struct mt_rank *unused[2];
+    const bool mixed = has_processes_beside(r);
+    memset(&once.all, 0, sizeof once.all);
+    for (size_t i = 0; i < r->all.n; i++)
+        if (!mixed || !r->all.v[i].process)
+            *mt_vec_push(&once.all) = r->all.v[i];
+    once.apart = r->apart = mt_ranks_find_apart(&once, unused);
+    qsort(once.all.v, once.all.n, sizeof *once.all.v, by_rank); /* there is at least one */
+    keep_first_each(&once);
+    mt_ranks_cluster(&once);
+    r->clusters.v = once.clusters.v;
+    r->clusters.n = once.clusters.n;
+    r->clusters.cap = once.clusters.cap;
+    for (size_t i = 0; i < r->all.n; i++) {
+        struct mt_rank *rank = &r->all.v[i];
+        const struct mt_rank *of =
+            mixed && rank->process ? NULL
+                                   : bsearch(rank, once.all.v, once.all.n, sizeof *of, same_rank);
+        rank->cluster = of ? of->cluster : MT_NO_CLUSTER;
+    }
+    mt_vec_free(&once.all);
 }

@@ -11,9 +11,10 @@ static const char *const kinds[MT_ROLLUP_KIND_N] = {[MT_ROLLUP_RUN] = "run",
                                                     [MT_ROLLUP_BLOCK] = "block"};
 
 static const char *const columns[] = {
-    "kind",    "job",     "run",     "rank",      "device",  "stage",   "compared", "number",
-    "step",    "path",    "parent",  "name",      "start_b", "peak_b",  "end_b",    "doubt_b",
-    "alloc_b", "freed_b", "alloc_n", "at_peak_b", "calls_n", "peak_ns", "alloc_ns", "freed_ns"};
+    "kind",    "job",      "run",      "rank",    "device",  "stage",     "compared",
+    "number",  "step",     "path",     "parent",  "name",    "start_b",   "peak_b",
+    "end_b",   "doubt_b",  "alloc_b",  "freed_b", "alloc_n", "at_peak_b", "calls_n",
+    "peak_ns", "alloc_ns", "freed_ns", "cluster", "tp",      "older",     "alike"};
 
 void mt_rollup_free(struct mt_rollup *r)
 {

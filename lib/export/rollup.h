@@ -35,6 +35,10 @@ enum mt_rollup_figure {
     MT_ROLLUP_PEAK_NS,
     MT_ROLLUP_ALLOC_NS,
     MT_ROLLUP_FREED_NS,
+    MT_ROLLUP_CLUSTER,
+    MT_ROLLUP_TP,
+    MT_ROLLUP_OLDER,
+    MT_ROLLUP_ALIKE,
     MT_ROLLUP_FIGURE_N
 };
 

@@ -1,15 +1,16 @@
--- memtool's rollups in ClickHouse, version 1: what `memtool export --rollup GROUP` writes. For version 18.16 and later.
+-- memtool's rollups in ClickHouse, version 2: what `memtool export --rollup GROUP` writes. For version 18.16 and later.
 --
 -- Rows say of which job, run (content hash of its recording), rank and device they are. A row that is loaded again
 -- replaces itself: repeats, and loads that broke off, are harmless. Read with FINAL until ClickHouse has merged them.
--- rollup_v1 lies on every shard, rollup spreads over the cluster memtool (remote_servers of the configuration), by rank.
+-- rollup_v2 lies on every shard, rollup spreads over the cluster memtool (remote_servers of the configuration), by rank.
 -- Bytes end in _b, counts in _n, nanoseconds since the start of the run in _ns. NULL: does not apply, or is not known.
 -- What was allocated and freed, and counts, add up over ranks. Levels (start_b, peak_b, end_b, at_peak_b) do not: take
 -- the maximum, and name the rank.
+-- Version 1 had no cluster, tp, older and alike: DROP TABLE memtool.rollup, then this, and load the jobs again.
 
 CREATE DATABASE IF NOT EXISTS memtool;
 
-CREATE TABLE IF NOT EXISTS memtool.rollup_v1 (
+CREATE TABLE IF NOT EXISTS memtool.rollup_v2 (
   kind String,                     -- what the row is of: run (on a device), step, site, path; block (export --blocks)
   job String,                      -- group of the runs
   run String,                      -- content hash of the recording
@@ -33,9 +34,14 @@ CREATE TABLE IF NOT EXISTS memtool.rollup_v1 (
   calls_n Nullable(Int64),         -- ops
   peak_ns Nullable(Int64),         -- of runs: when the peak is reached first; NULL: unknown, or not in ns
   alloc_ns Nullable(Int64),        -- of blocks; NULL: before the recording
-  freed_ns Nullable(Int64)         -- NULL: alive at the end
+  freed_ns Nullable(Int64),        -- NULL: alive at the end
+  cluster Nullable(Int64),         -- of runs compared: ranks of a stage that are alike by design have the same, as memtool
+                                   -- ranks found when it was exported; NULL: a process log beside other runs
+  tp Nullable(Int64),              -- the part of the tensors that all in the cluster have; NULL: clusters are not by that
+  older Nullable(Int64),           -- 1: levels have memory older than the recording, 0: they leave it out; NULL: nothing says that there is some
+  alike Nullable(Int64)            -- of runs compared: 0: the peaks of what was exported do not compare, memtool ranks says why
 ) ENGINE = ReplacingMergeTree PARTITION BY kind
   ORDER BY (job, run, ifNull(rank, -1), device, ifNull(step, -1), kind, number);
 
-CREATE TABLE IF NOT EXISTS memtool.rollup AS memtool.rollup_v1
-  ENGINE = Distributed(memtool, memtool, rollup_v1, ifNull(rank, 0));
+CREATE TABLE IF NOT EXISTS memtool.rollup AS memtool.rollup_v2
+  ENGINE = Distributed(memtool, memtool, rollup_v2, ifNull(rank, 0));

@@ -6,5 +6,6 @@ COPY (SELECT * REPLACE (
     'kind': 'VARCHAR', 'job': 'VARCHAR', 'run': 'VARCHAR', 'rank': 'BIGINT', 'device': 'VARCHAR', 'stage': 'BIGINT', 'compared': 'UTINYINT',
     'number': 'BIGINT', 'step': 'BIGINT', 'path': 'UBIGINT', 'parent': 'UBIGINT', 'name': 'VARCHAR', 'start_b': 'BIGINT', 'peak_b': 'BIGINT',
     'end_b': 'BIGINT', 'doubt_b': 'BIGINT', 'alloc_b': 'BIGINT', 'freed_b': 'BIGINT', 'alloc_n': 'BIGINT', 'at_peak_b': 'BIGINT',
-    'calls_n': 'BIGINT', 'peak_ns': 'BIGINT', 'alloc_ns': 'BIGINT', 'freed_ns': 'BIGINT'}))
+    'calls_n': 'BIGINT', 'peak_ns': 'BIGINT', 'alloc_ns': 'BIGINT', 'freed_ns': 'BIGINT', 'cluster': 'BIGINT',
+    'tp': 'BIGINT', 'older': 'BIGINT', 'alike': 'BIGINT'}))
 TO 'job.parquet' (FORMAT parquet, COMPRESSION zstd);

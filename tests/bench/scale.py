@@ -73,8 +73,8 @@ def measure(cluster, folder, ranks):
 
     row["load"] = least(load, 1)
     for shard in range(2):
-        cluster.client("OPTIMIZE TABLE memtool.rollup_v1 FINAL", shard=shard)
-    held = [cluster.client("SELECT sum(bytes_on_disk) FROM system.parts WHERE table = 'rollup_v1' AND active", shard=i).stdout
+        cluster.client("OPTIMIZE TABLE memtool.rollup_v2 FINAL", shard=shard)
+    held = [cluster.client("SELECT sum(bytes_on_disk) FROM system.parts WHERE table = 'rollup_v2' AND active", shard=i).stdout
             for i in range(2)]
     row["all of ClickHouse, KB"] = sum(map(int, held)) // 1000
     for name, report in REPORTS.items():

@@ -1,5 +1,6 @@
 """A generated job and its rollup, and what memtool answers of it: for tests of the engines that keep rollups."""
 import csv
+import gzip
 import io
 import json
 import os
@@ -7,6 +8,7 @@ import re
 import subprocess
 import sys
 
+import jobs
 import mt
 
 m = mt.Matrix()
@@ -41,25 +43,64 @@ def lines(rows, *columns):
     return "".join("\t".join(truth.get(row[c], row[c]) for c in columns) + "\n" for row in rows)
 
 
+def job_answers(job):
+    """What memtool says of the ranks of a job, by query of ClickHouse."""
+    ranks = rows_of("ranks", job)
+    of = {section: [row for row in ranks if row["section"] == section] for section in ("rank", "outlier")}
+    return {
+        "ranks": lines(sorted(of["rank"], key=lambda row: (int(row["rank"].replace(r"\N", "999")), row["run"])), "rank", "run", "stage", "device",
+                       "peak_b", "over_median_b", "outlier", "peak_ns", "at_end_b"),
+        "spread": lines(rows_of("ranks", job, "--by", "cluster"), "stage", "tp", "first_rank", "last_rank", "rank_n", "least_peak_b",
+                        "median_peak_b", "peak_b", "deviation_b"),
+        "sites": lines(sorted(of["outlier"], key=lambda row: (-int(row["at_peak_delta_b"]), row["site"])),
+                       "at_peak_delta_b", "base_at_peak_b", "new_at_peak_b", "site"),
+    }
+
+
+def outliers(answers_of_job):
+    return [line.split("\t")[0] for line in answers_of_job["ranks"].splitlines() if line.split("\t")[6] == "1"]
+
+
+def others():
+    """Jobs whose clusters are no stages, or that nobody judges: by name their rows, as tsv."""
+    jobs.write("hybrid", *jobs.hybrid())
+    jobs.write("blocks", jobs.blocks())
+    for job in ("hybrid", "blocks"):
+        m.run("import", job, "--group", job)
+    with gzip.open(os.path.join(os.path.dirname(GENERATOR), "..", "loops", "data_workers_open.json.gz"), "rt") as file:
+        text = file.read()
+    for rank, base in enumerate(("", "0", "1000", "2000", "9000000")):  # the first says nothing of what is older
+        with open(f"told_rank{rank}.json", "w", encoding="utf-8") as file:
+            file.write(text + "\n" * rank)
+        m.run("import", f"told_rank{rank}.json", "--group", "told", *(("--base", base) if base else ()))
+    found = {"hybrid": ["6"], "blocks": ["9"], "told": []}
+    for job, outside in found.items():
+        m.check(outliers(job_answers(job)) == outside, job, "other outliers", job_answers(job)["ranks"])
+    return {job: m.run("export", "--rollup", job, "--format", "tsv")[1] for job in found}
+
+
+def check_others(loaded, ask, engine):
+    """loaded: these jobs; ask: the answer to a statement, as text."""
+    for job in loaded:
+        for name, expected in job_answers(job).items():
+            got = ask(statement(name, job=f"'{job}'"))
+            m.check(got == expected, engine, job, name, f"\n{got[:800]}instead of\n{expected[:800]}")
+
+
 def answers(job):
     """What memtool says, by query of ClickHouse."""
     ranks = rows_of("ranks", "job")
-    of = {section: [row for row in ranks if row["section"] == section] for section in ("rank", "outlier")}
     peak = rows_of("peak", f"rank{job['outlier']}", "--by", "site")
-    found = {int(row["rank"]) for row in of["rank"] if row["outlier"] == "true"}
+    found = {int(row["rank"]) for row in ranks if row["section"] == "rank" and row["outlier"] == "true"}
     m.check(found == {job["outlier"], job["leak"]}, "ranks", "other outliers than the generator made", found, job)
-    m.check(of["outlier"], "ranks", "nothing to compare")
+    of_job = job_answers("job")
+    m.check(of_job["sites"], "ranks", "nothing to compare")
     moment = rows_of("peak", f"rank{job['leak']}", "--at", AT, "--by", "site")
     m.check(moment, "peak", AT, "nothing is alive")
     live = lines(sorted(moment, key=lambda row: (-int(row["live_b"]), row["site"])), "live_b", "site")
     return {
-        "ranks": lines(sorted(of["rank"], key=lambda row: int(row["rank"])), "rank", "run", "stage", "device", "peak_b",
-                       "over_median_b", "outlier", "peak_ns", "at_end_b"),
-        "spread": lines(rows_of("ranks", "job", "--by", "cluster"), "stage", "rank_n", "least_peak_b", "median_peak_b",
-                        "peak_b", "deviation_b"),
+        **of_job,
         "steps": lines(rows_of("ranks", "job", "--per", "step"), "rank", "run", "step", "peak_b"),
-        "sites": lines(sorted(of["outlier"], key=lambda row: (-int(row["at_peak_delta_b"]), row["site"])),
-                       "at_peak_delta_b", "base_at_peak_b", "new_at_peak_b", "site"),
         "trend": lines([row for row in rows_of("trend", "job") if row["section"] == "run"], "run", "peak_b", "change_b",
                        "alloc_b", "at_end_b"),
         "live": live,
@@ -68,11 +109,12 @@ def answers(job):
     }
 
 
+def statement(name, **values):
+    return re.sub(r"\{(\w+):\w+\}", lambda p: values[p[1]], m.run("schema", "--dialect", "clickhouse", name)[1])
+
+
 def queries(job):
     """The statements, with values for their parameters."""
     named = re.search(r"There are: (.*)\.", m.run("schema", "--dialect", "clickhouse", "?", codes=(2,))[2])[1]
-    def statement(name):
-        values = {"job": "'job'", "run": f"'rank{job['leak' if name == 'live' else 'outlier']}'", "at": AT[:-2]}
-        return re.sub(r"\{(\w+):\w+\}", lambda p: values[p[1]], m.run("schema", "--dialect", "clickhouse", name)[1])
-
-    return {name: statement(name) for name in named.split(", ")}
+    return {name: statement(name, job="'job'", run=f"'rank{job['leak' if name == 'live' else 'outlier']}'", at=AT[:-2])
+            for name in named.split(", ")}

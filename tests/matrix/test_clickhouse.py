@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 import clickhouse
-from rollups import RANKS, answers, generate, imported, m, queries
+from rollups import RANKS, answers, check_others, generate, imported, m, others, queries
 
 if not clickhouse.PROGRAM or not clickhouse.CLIENT:
     print("skip: clickhouse-server is not installed; `.ci/deps check` installs it")
@@ -140,9 +140,13 @@ def main():
         count = cluster.ask("SELECT count() FROM memtool.rollup FINAL")
         m.check(int(count) == len(shuffled), "loaded", "rows", count)
         for shard in range(2):
-            own = cluster.client("SELECT count() FROM memtool.rollup_v1", shard=shard).stdout
+            own = cluster.client("SELECT count() FROM memtool.rollup_v2", shard=shard).stdout
             m.check(int(own) > 0, "loaded", "a shard without rows")
         check_fan_in(cluster)
+        more = others()
+        for rows in more.values():
+            load(cluster, rows)
+        check_others(more, cluster.ask, "18.16")
     m.finish(7 * RANKS)
 
 

@@ -5,7 +5,7 @@ import os
 import re
 import sys
 
-from rollups import answers, imported, m, queries
+from rollups import answers, check_others, imported, m, others, queries
 
 sys.path.append(os.path.join(os.environ["SAMPLES"], "..", "build", "python"))
 
@@ -29,8 +29,8 @@ DUCKDB = {
     "trend": f"SELECT name, peak_b, peak_b - lag(peak_b IGNORE NULLS) OVER (ORDER BY number), alloc_b, end_b FROM ({RUNS}) ORDER BY number",
     "peak": f"""SELECT at_peak_b, name FROM 'job.parquet' WHERE kind = 'site' AND at_peak_b <> 0 AND run = (SELECT run FROM ({RUNS})
               WHERE name = {{run}}) ORDER BY at_peak_b DESC, name""",
-    "spread": f"""SELECT stage, count(*), min(peak_b), quantile_disc(peak_b, 0.5), max(peak_b), NULL FROM (SELECT * FROM ({RUNS})
-              QUALIFY row_number() OVER (PARTITION BY rank ORDER BY peak_b DESC, number) = 1) GROUP BY stage ORDER BY stage""",
+    "spread": f"""SELECT min(stage), min(tp), min(rank), max(rank), count(*), min(peak_b), quantile_disc(peak_b, 0.5), max(peak_b), NULL FROM (SELECT * FROM ({RUNS})
+              QUALIFY row_number() OVER (PARTITION BY rank ORDER BY peak_b DESC, number) = 1) GROUP BY stage, cluster ORDER BY min(stage), cluster""",
 }
 
 
@@ -47,7 +47,7 @@ def check_duckdb(duckdb, text, job, expected):
         m.check(got == want, "duckdb", name, got[:3], want[:3])
 
 
-def check_chdb(chdb, asked, expected):
+def check_chdb(chdb, asked, expected, more):
     """The same tables and queries as of two servers: one process has no shards, so the table that spreads is a plain one."""
     from chdb import session  # pylint: disable=import-outside-toplevel
     database = session.Session()
@@ -55,12 +55,13 @@ def check_chdb(chdb, asked, expected):
     tables = re.sub(r"ENGINE = Distributed\(.*\)", "", tables)
     for statement in filter(str.strip, tables.split(";")):
         database.query(statement)
-    path = os.path.abspath("job.tsv")
-    for _ in range(2):  # again is harmless
+    for job in ("job", "job", *more):  # again is harmless
+        path = os.path.abspath(f"{job}.tsv")
         database.query(f"INSERT INTO memtool.rollup SELECT * FROM file('{path}', TabSeparatedWithNames)")
     for name, sql in asked.items():
         got = str(database.query(sql.strip().rstrip(";"), "TabSeparated"))
         m.check(got == expected[name], "chdb", chdb.__version__, name, f"\n{got[:800]}instead of\n{expected[name][:800]}")
+    check_others(more, lambda sql: str(database.query(sql.strip().rstrip(";"), "TabSeparated")), "chdb")
     database.close()
 
 
@@ -76,7 +77,11 @@ def main():
     if engines["duckdb"]:
         check_duckdb(engines["duckdb"], text, job, expected)
     if engines["chdb"]:
-        check_chdb(engines["chdb"], queries(job), expected)
+        more = others()
+        for name, rows in more.items():
+            with open(f"{name}.tsv", "w", encoding="utf-8") as file:
+                file.write(rows)
+        check_chdb(engines["chdb"], queries(job), expected, more)
     m.finish(10)
 
 

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 
+import jobs
 import mt
 
 m = mt.Matrix()
@@ -362,25 +363,8 @@ shutil.rmtree("odd")
 MIB = 1 << 20
 
 
-def mesh(name, of, ranks):
-    """The groups of a dimension of a mesh of which `of` is each rank's place in the others."""
-    return [{"pg_name": f"{name}{k}", "pg_desc": name, "ranks": [r for r in range(ranks) if of(r) == k]} for k in sorted({of(r) for r in range(ranks)})]
-
-
-def held_by(folder, sizes, groups=None, called="rank{}.json"):
-    """A trace for each rank, which holds so many bytes."""
-    os.makedirs(folder)
-    for rank, size in enumerate(sizes):
-        op = {"ph": "X", "cat": "cpu_op", "name": "aten::empty", "pid": 1, "tid": 1, "ts": 1, "dur": 9, "args": {}}
-        record = {"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 1, "tid": 1, "ts": 2,
-                  "args": {"Bytes": int(size * MIB), "Addr": 4096, "Device Type": 0, "Device Id": -1, "Total Allocated": int(size * MIB)}}
-        trace = {"schemaVersion": 1, "traceName": f"{folder} {rank}", "traceEvents": [op, record]}
-        if groups is not None:
-            default = {"pg_name": "0", "pg_desc": "default_pg", "ranks": list(range(len(sizes)))}
-            mine = [g for g in groups if rank in g["ranks"]]
-            trace["distributedInfo"] = {"backend": "nccl", "rank": rank, "world_size": len(sizes), "pg_config": [default, *mine]}
-        with open(os.path.join(folder, called.format(rank)), "w") as file:
-            json.dump(trace, file)
+def held_by(folder, *job):
+    jobs.write(folder, *job)
     m.run("import", folder, "--group", folder)
 
 
@@ -393,41 +377,34 @@ def clusters_are(folder, places, outliers):
     m.check(got == outliers, folder, "outliers", got)
 
 
-def noisy(sizes):
-    return [size + rank % 3 / 128 for rank, size in enumerate(sizes)]
-
-
 # Stages and copies of their parts: pp 2 x dp 4 x tp 2, ranks of a stage and of the first part hold more; one twice that.
-parts = [(40 if r < 8 else 20) + (10 if r % 2 == 0 else 0) for r in range(16)]
-parts[6] *= 2
-hybrid = mesh("mesh_pp", lambda r: r % 8, 16) + mesh("mesh_tp", lambda r: r // 2, 16) + mesh("mesh_dp", lambda r: (r // 8, r % 2), 16)
-held_by("hybrid", noisy(parts), hybrid)
+held_by("hybrid", *jobs.hybrid())
 clusters_are("hybrid", [(0, 0, 0, 6, 4), (0, 1, 1, 7, 4), (1, 0, 8, 14, 4), (1, 1, 9, 15, 4)], [6])
 # As Megatron calls them; parts without copies are compared with the others of their stage.
-megatron = mesh("PIPELINE_MODEL_PARALLEL_GROUP", lambda r: r % 4, 8) + mesh("TENSOR_MODEL_PARALLEL_GROUP", lambda r: r // 4, 8)
-held_by("megatron", noisy([30, 30, 60, 30, 10, 10, 10, 10]), megatron)
+megatron = jobs.mesh("PIPELINE_MODEL_PARALLEL_GROUP", lambda r: r % 4, 8) + jobs.mesh("TENSOR_MODEL_PARALLEL_GROUP", lambda r: r // 4, 8)
+held_by("megatron", jobs.noisy([30, 30, 60, 30, 10, 10, 10, 10]), megatron)
 clusters_are("megatron", [(0, None, 0, 3, 4), (1, None, 4, 7, 4)], [2])
 # Groups that say nothing of what a rank has part no one: experts, shards of an optimizer of which the last is small.
-held_by("shards", noisy([20] * 7 + [16]), mesh("mesh_dp_shard", lambda r: 0, 8) + mesh("mesh_ep", lambda r: r // 4, 8))
+held_by("shards", jobs.noisy([20] * 7 + [16]), jobs.mesh("mesh_dp_shard", lambda r: 0, 8) + jobs.mesh("mesh_ep", lambda r: r // 4, 8))
 clusters_are("shards", [(None, None, 0, 7, 8)], [7])
 m.check("rank 7 with only" in m.run("ranks", "shards")[1], "shards", "an outlier that has less")
 # A first rank that also evaluates is one that holds more, and the only one.
-held_by("first", noisy([26] + [20] * 15))
+held_by("first", jobs.noisy([26] + [20] * 15))
 clusters_are("first", [(None, None, 0, 15, 16)], [0])
 # Nothing tells the stages, but ranks are alike in blocks; one is not.
-held_by("blocks", noisy([40] * 4 + [20] * 5 + [60] + [20] * 6))
+held_by("blocks", jobs.blocks())
 clusters_are("blocks", [(None, None, 0, 3, 4), (None, None, 4, 7, 4), (None, None, 8, 11, 4), (None, None, 12, 15, 4)], [9])
 m.check(any("4 equal blocks" in note for note in m.json("ranks", "blocks")["notes"]), "blocks", "that they are a guess is said")
 # Every rank another: no blocks, and no outliers among them.
 held_by("none_alike", [10 + 3 * (r * 7 % 16) for r in range(16)])
 clusters_are("none_alike", [(None, None, 0, 15, 16)], [])
 # Names of vLLM and of SGLang.
-held_by("vllm", noisy([20] * 8), called="dp0_pp0_tp{0}_dcp0_ep{0}_rank{0}.17000000000.pt.trace.json")
+held_by("vllm", jobs.noisy([20] * 8), None, "dp0_pp0_tp{0}_dcp0_ep{0}_rank{0}.17000000000.pt.trace.json")
 clusters_are("vllm", [(None, None, 0, 7, 8)], [])
-held_by("sglang", noisy([20, 20, 20, 60]), called="1700000000.5-TP-{}.trace.json")
+held_by("sglang", jobs.noisy([20, 20, 20, 60]), None, "1700000000.5-TP-{}.trace.json")
 clusters_are("sglang", [(None, None, 0, 3, 4)], [3])
 # PIDs in names are no ranks.
-held_by("pids", [20, 20], called="node1_{0}4711.1700000000000.pt.trace.json")
+held_by("pids", [20, 20], None, "node1_{0}4711.1700000000000.pt.trace.json")
 m.check([row["rank"] for row in m.rows("ranks", "pids") if row["section"] == "rank"] == [None, None], "pids")
 # What `record` saw of all processes is beside the ranks, and no run of a trend, unless it is asked for.
 held_by("recorded", noisy([20, 20, 20, 60]))
