@@ -21,22 +21,42 @@ bool mt_cache_is_file(const char *ref)
 }
 
 /* The name of the cache's database for a file as it is now. Whoever sets back the time of a file,
- * as cp -p, tar and rsync do, changes its inode or its ctime. */
+ * as cp -p, tar and rsync do, changes its inode or its ctime. Another memtool may read it better.
+ */
 static enum mt_status name_of(const char *real, char hex[33], struct mt_err *err)
 {
-    struct stat info;
+    struct stat info, program = {0};
     if (stat(real, &info) != 0)
         return MT_FAIL(err, MT_EIO, "cannot be read: %s", strerror(errno));
+    stat("/proc/self/exe", &program); /* if it is not there, the version must do */
     char *key = mt_asprintf(
-        "%s %lld %lld.%09ld %lld.%09ld inode %llu schema %d", real, (long long)info.st_size,
-        (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec, (long long)info.st_ctim.tv_sec,
-        info.st_ctim.tv_nsec, (unsigned long long)info.st_ino, MT_SCHEMA_VERSION);
+        "%s %lld %lld.%09ld %lld.%09ld inode %llu schema %d by %s %lld %lld.%09ld", real,
+        (long long)info.st_size, (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec,
+        (long long)info.st_ctim.tv_sec, info.st_ctim.tv_nsec, (unsigned long long)info.st_ino,
+        MT_SCHEMA_VERSION, MT_VERSION, (long long)program.st_size,
+        (long long)program.st_mtim.tv_sec, program.st_mtim.tv_nsec);
     struct mt_hash *h = mt_hash_new();
     mt_hash_add(h, key, strlen(key));
     mt_hash_hex(h, hex);
     mt_hash_free(h);
     free(key);
     return MT_OK;
+}
+
+/* The run is called as its file is given, which tells a/trace.json from b/trace.json; a name that
+ * is too long keeps its end, and the hash of all of it. */
+static void name_after(struct mt_run *run, const char *path)
+{
+    enum { KEPT = sizeof run->name - 32 };
+    const char *end = path + strlen(path);
+    if ((size_t)(end - path) < sizeof run->name) {
+        snprintf(run->name, sizeof run->name, "%s", path);
+        return;
+    }
+    for (end -= KEPT; (*end & 0xc0) == 0x80; end++)
+        ; /* no half of a character */
+    snprintf(run->name, sizeof run->name, "...%s (%016llx)", end,
+             (unsigned long long)mt_hash_short(0, path, strlen(path)));
 }
 
 /* A folder for one copy that is not kept: nobody else can write in it, or foresee its name. */
@@ -204,8 +224,7 @@ enum mt_status mt_cache_open(const char *path, struct mt_db **db, struct mt_run 
     if (st == MT_OK && !open_copy(&c, db, run))
         st = fill(&c, db, run, err);
     if (st == MT_OK) {
-        snprintf(run->name, sizeof run->name, "%s",
-                 path); /* tells a/trace.json from b/trace.json */
+        name_after(run, path);
         mt_output_spare(path);
         mt_output_spare(c.database);
     }

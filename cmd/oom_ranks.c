@@ -64,7 +64,7 @@ static enum mt_status add_oom(struct mt_report *r, struct found *f, const struct
                               const struct mt_run_device *device, const struct mt_ooms *ooms,
                               struct mt_err *err)
 {
-    const struct mt_oom *oom = &ooms->all.v[ooms->all.n - 1];
+    const struct mt_oom *oom = &ooms->all.v[0]; /* with which it began; others follow from it */
     struct mt_tree tree = {0};
     struct mt_row *row = mt_report_row(r);
     bool clocked = run->start_ns >= A_CLOCK_NS;

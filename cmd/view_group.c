@@ -8,11 +8,13 @@
  * their peaks are of different times and devices. */
 static void describe(const struct mt_ranks *r, const struct mt_rank *most, struct mt_report *out)
 {
-    char peak[MT_HUMAN_MAX], least[MT_HUMAN_MAX], n[MT_HUMAN_LONG];
-    int64_t least_b = most->figure_b;
-    for (size_t i = 0; i < r->all.n; i++)
-        if (r->all.v[i].figure_b != MT_UNKNOWN && r->all.v[i].figure_b < least_b)
-            least_b = r->all.v[i].figure_b;
+    char peak[MT_HUMAN_MAX], least[MT_HUMAN_MAX], n[MT_HUMAN_LONG], unknown[MT_HUMAN_LONG];
+    int64_t least_b = most->figure_b, unknown_n = 0;
+    for (size_t i = 0; i < r->all.n; i++) {
+        const int64_t figure_b = r->all.v[i].figure_b;
+        unknown_n += figure_b == MT_UNKNOWN;
+        least_b = figure_b != MT_UNKNOWN && figure_b < least_b ? figure_b : least_b;
+    }
     mt_ranks_note_apart(r, out);
     mt_report_param(out, "group", mt_cell_text(mt_report_text(out, r->group)));
     mt_report_total(out, "rank",
@@ -24,6 +26,9 @@ static void describe(const struct mt_ranks *r, const struct mt_rank *most, struc
                         mt_human_plural((int64_t)r->all.n, "rank", n), r->group,
                         mt_rank_words(out, most), r->at_end ? "" : " at its peak",
                         mt_human_bytes(most->figure_b, peak), mt_human_bytes(least_b, least));
+    if (unknown_n)
+        line = mt_report_textf(out, "%s; of %s nothing is known", line,
+                               mt_human_plural(unknown_n, "rank", unknown));
     if (mt_people_read())
         mt_report_footer(out, "%s; memtool ranks compares them", line);
     else

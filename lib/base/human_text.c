@@ -349,8 +349,8 @@ const char *mt_human_span(const char *unit, int64_t t, char out[MT_HUMAN_LONG])
     bool ns = unit && strcmp(unit, "ns") == 0;
     if (ns)
         snprintf(out, MT_HUMAN_LONG, "%s", mt_human_ns(t, text));
-    else
-        snprintf(out, MT_HUMAN_LONG, "%s%s%s", mt_human_count(t, text), unit && *unit ? " " : "",
-                 unit ? unit : "");
+    else /* units are plurals: "1 event" */
+        snprintf(out, MT_HUMAN_LONG, "%s%s%.*s", mt_human_count(t, text), unit && *unit ? " " : "",
+                 unit ? (int)strlen(unit) - (t == 1 && *unit) : 0, unit ? unit : "");
     return out;
 }

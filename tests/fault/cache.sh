@@ -112,6 +112,25 @@ done
 kill $busy
 wait $busy 2>/dev/null
 
+# Another memtool reads the file itself, which it may understand better; the same one again does not.
+rm -f cache/*
+cp "$MEMTOOL" other_memtool
+touch -d 2020-01-01 other_memtool
+for program in "$MEMTOOL" ./other_memtool "$MEMTOOL" ./other_memtool; do
+    "$program" tree a.gz >out 2>&1 || complain "$program: $(cat out)"
+done
+[ "$(copies)" = 2 ] || complain "of two programs there are $(copies) copies"
+
+# Files whose paths are alike for 300 bytes are two runs, with two names.
+long=long/$(printf '%0150d/%0150d' 1 2)
+mkdir -p "$long"
+cp a.gz "$long/a.gz"
+cp b.gz "$long/b.gz"
+"$MEMTOOL" diff "$long/a.gz" "$long/b.gz" --format json >out 2>err || complain "long paths: $(cat err)"
+python3 -c 'import json; names = [run["name"] for run in json.load(open("out"))["runs"]]
+assert len(set(names)) == 2 and all(len(name) < 256 for name in names) and "/a.gz" in names[0] and "/b.gz" in names[1], names' 2>err ||
+    complain "names of long paths: $(tail -n 1 err)"
+
 # A copy that cannot be read is made anew; what is no copy is not overwritten.
 rm -f cache/*
 "$MEMTOOL" tree a.gz >want 2>&1

@@ -309,6 +309,11 @@ answer, (_, out, err) = m.json("trend", *STATES), m.run("trend", *STATES)
 m.check([row["alloc_b"] for row in answer["rows"]] == [None, None], "allocated is unknown", answer["rows"])
 m.check("ALIVE" in out and "peak" not in out.lower() and "alive in the latest" in out and "have no history" in err, "no peak", out)
 m.run("import", STATES[0], "--name", "state", "--group", "states")
+# Of how many ranks nothing is known is said, too.
+m.run("import", os.path.join(SAMPLES, "snapshots", "fragmented.pickle"), "--name", "whole", "--group", "partly")
+m.run("import", os.path.join(SAMPLES, "snapshots", "bare_list.pickle"), "--name", "part", "--group", "partly")
+m.check("of 1 rank nothing is known" in m.run("peak", "--group", "partly")[1], "people read of how many ranks nothing is known")
+m.check(any("of 1 rank nothing is known" in note for note in m.json("peak", "--group", "partly")["notes"]), "programs, too")
 m.run("export", "--rollup", "states", "-o", "states.tsv")
 with open("states.tsv") as file:
     head, *lines = (line.rstrip("\n").split("\t") for line in file)
