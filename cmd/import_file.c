@@ -337,6 +337,7 @@ enum mt_status mt_import_store(struct mt_db *db, const char *path, const struct 
                                  .hash = key,
                                  .imported_at = how->imported_at,
                                  .replace = how->replace,
+                                 .again = how->again,
                                  .complete = how->built ? NULL : mt_build_wait,
                                  .closure = &memory};
     if (!how->built)

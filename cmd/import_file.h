@@ -25,6 +25,7 @@ struct mt_import_opts {
     struct mt_bases bases; /* what is older than the recording */
     unsigned split;        /* enum mt_split */
     bool replace, partial;
+    int64_t again;           /* id of the run that is imported again (mt_store_opts); 0 = none */
     size_t series_n;         /* dumps of one process that are one run; 0 = it is one file */
     int64_t max_memory;      /* bytes; 0 = half of the machine's */
     int share_n;             /* files in memory beside each other that share these; 0 = one */

@@ -1,7 +1,7 @@
 #include "cmd/upgrade.h"
 
+#include "cmd/again.h"
 #include "cmd/common.h"
-#include "cmd/import_file.h"
 #include "cmd/scratch.h"
 #include "lib/base/human.h"
 #include "lib/render/term.h"
@@ -51,27 +51,6 @@ static void release(struct upgrade *u)
 
 /* ---- what is there ---- */
 
-static bool is_file(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, R_OK) == 0;
-}
-
-/* Where a run's file is: as it was given, from here or from where the database lies. Of two, the
- * one of that content. */
-static char *find_source(const struct upgrade *u, const char *source, const char *hash)
-{
-    bool here = is_file(source);
-    char got[33];
-    if (*source == '/' || strcmp(source, "-") == 0)
-        return here ? mt_strdup(source) : NULL;
-    char *beside = mt_asprintf("%.*s/%s", (int)(strrchr(u->path, '/') - u->path), u->path, source);
-    if (is_file(beside) && (!here || (mt_import_hash(beside, got) && strcmp(got, hash) == 0)))
-        return beside;
-    free(beside);
-    return here ? mt_strdup(source) : NULL;
-}
-
 static char *column(const struct mt_stmt *s, int i)
 {
     const char *text = mt_stmt_text(s, i);
@@ -81,7 +60,7 @@ static char *column(const struct mt_stmt *s, int i)
 static enum mt_status read_runs(struct upgrade *u, struct mt_err *err)
 {
     struct mt_stmt *s;
-    bool row;
+    bool row, sure;
     MT_TRY(mt_db_prepare(
         u->db, "SELECT name, source, imported_at, content_hash FROM run ORDER BY id", &s, err));
     enum mt_status st;
@@ -91,7 +70,7 @@ static enum mt_status read_runs(struct upgrade *u, struct mt_err *err)
                         .imported_at = column(s, 2),
                         .key = column(s, 3)};
         if (mt_import_of_key(r.key, &r.how, r.hash) && !r.how.series_n)
-            r.path = find_source(u, r.source, r.hash);
+            r.path = mt_again_source(u->path, r.source, r.hash, &sure);
         *mt_vec_push(&u->runs) = r;
     }
     mt_stmt_free(s);
@@ -236,20 +215,13 @@ static enum mt_status import_run(struct mt_db *to, struct run *r, struct mt_err 
 {
     struct mt_recording rec;
     struct mt_store_result result = {0};
-    char hash[33];
+    bool other;
     r->how.name = r->name;
     r->how.source = r->source;
     r->how.imported_at = r->imported_at;
-    r->how.partial = true; /* of the same content it is: what was kept of it is kept again */
-    enum mt_status st = mt_import_read(r->path, &r->how, &rec, hash, err);
-    if (st == MT_OK && strcmp(hash, r->hash) != 0) {
-        mt_err_input(err, r->path);
-        st = MT_FAIL(err, MT_EDB, "is not what the run '%.100s' was imported from any more",
-                     r->name);
-        mt_err_hint(err, "Put the file back as it was, or use another database (--db).");
-    }
+    enum mt_status st = mt_again_read(r->path, r->name, &r->how, r->hash, &rec, &other, err);
     if (st == MT_OK)
-        st = mt_import_store(to, r->path, &r->how, &rec, hash, &result, err);
+        st = mt_import_store(to, r->path, &r->how, &rec, r->hash, &result, err);
     r->id = result.run_id;
     mt_buf_free(&result.joined);
     mt_buf_free(&result.latest);

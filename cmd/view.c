@@ -1,5 +1,6 @@
 #include "cmd/view.h"
 
+#include "cmd/again.h"
 #include "cmd/cache.h"
 #include "cmd/common.h"
 #include "cmd/output.h"
@@ -141,6 +142,18 @@ static enum mt_status unknown_ref(const char *ref, const struct mt_err *unknown,
     return MT_EUSAGE;
 }
 
+/* What an older memtool did not read of a run is read now. */
+static enum mt_status renew(struct mt_db *db, struct mt_run *run, struct mt_err *err)
+{
+    char *path = NULL;
+    if (!mt_run_is_older(run))
+        return MT_OK;
+    MT_TRY(mt_db_path(mt_common.db, &path, err));
+    enum mt_status st = mt_again_renew(path, db, run, err);
+    free(path);
+    return st;
+}
+
 /* A name wins over a file of that name, unless it is written with a folder. */
 enum mt_status mt_open_run(const char *ref, struct mt_db **db, struct mt_run *run,
                            struct mt_err *err)
@@ -155,7 +168,7 @@ enum mt_status mt_open_run(const char *ref, struct mt_db **db, struct mt_run *ru
         st = mt_run_find(*db, ref, run, &unknown);
     if (st == MT_OK) {
         mt_output_spare_source(run);
-        return MT_OK;
+        return renew(*db, run, err);
     }
     if (!file)
         return unknown_ref(ref, &unknown, err);

@@ -12,12 +12,20 @@ SELECT 1 FROM run WHERE id = ?1;
 
 -- name: run_get
 -- in: ?1 id   out: ..., the first number that no record has, hash of the file, whether memory records should be
---   there and are not, kind, unit of its times ('' = none), to what times are known (NULL: not said)
+--   there and are not, kind, unit of its times ('' = none), to what times are known (NULL: not said), version that imported it
 SELECT id, coalesce(name, ''), coalesce(source, ''), coalesce(format, ''), coalesce(step_marker, ''), start_ns, dur_ns, whole_us, event_n, op_n,
   record_n, alloc_n, node_n, op_first, alloc_first, node_first,
   record_n + (SELECT coalesce(sum(unseen_n + alloc_unseen_n), 0) FROM device WHERE run_id = ?1),
   coalesce(substr(content_hash, 1, 32), ''),
-  EXISTS (SELECT 1 FROM note WHERE run_id = ?1 AND kind = 'no_memory_written'), kind, coalesce(time_unit, ''), resolution_ns FROM run WHERE id = ?1;
+  EXISTS (SELECT 1 FROM note WHERE run_id = ?1 AND kind = 'no_memory_written'), kind, coalesce(time_unit, ''), resolution_ns, imported_by FROM run WHERE id = ?1;
+
+-- name: run_import
+-- in: ?1 run id   out: what was imported and how, when
+SELECT coalesce(content_hash, ''), coalesce(imported_at, '') FROM run WHERE id = ?1;
+
+-- name: run_imported_by
+-- in: ?1 run id, ?2 version
+UPDATE run SET imported_by = ?2 WHERE id = ?1;
 
 -- name: run_notes
 -- in: ?1 run id   out: kind, text

@@ -26,7 +26,9 @@ CREATE TABLE run (
   kind INTEGER NOT NULL,           -- 0 trace of a profiler, 1 snapshot of an allocator, 2 heap log, 3 process
   time_unit TEXT,                  -- what its times count: 'ns', 'instructions', 'bytes', 'events', 'samples', 'dumps'; columns that end
                                    -- in _ns count that. NULL: it knows no time
-  resolution_ns INTEGER            -- times are known to that, in their unit; NULL: the format does not say
+  resolution_ns INTEGER,           -- times are known to that, in their unit; NULL: the format does not say
+  imported_by INTEGER              -- schema version of the memtool that imported it; what later ones read of a recording,
+                                   -- such as categories, it may lack
 );
 
 -- Runs that belong together, such as the ranks of a job or repeats; a run may be in several.

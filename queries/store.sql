@@ -39,7 +39,7 @@ SELECT id FROM frame WHERE name_id = ?1 AND kind = ?2 AND instance = ?3 AND obje
 INSERT INTO frame(name_id, kind, instance, object_id, file_id) VALUES (?1, ?2, ?3, ?4, ?5);
 
 -- name: run_add
-INSERT INTO run VALUES (?1,?2,?3,?4,?5,coalesce(?21,strftime('%Y-%m-%dT%H:%M:%SZ','now')),?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20);
+INSERT INTO run VALUES (?1,?2,?3,?4,?5,coalesce(?21,strftime('%Y-%m-%dT%H:%M:%SZ','now')),?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?22);
 -- name: meta_add
 INSERT INTO meta VALUES (?1,?2,?3,?4);
 -- name: device_add
@@ -159,6 +159,10 @@ INSERT INTO run_group VALUES (?2, ?1, (SELECT coalesce(max(joined), 0) + 1 FROM 
 -- name: run_move_groups
 -- in: ?1 run id, ?2 the run that takes its place in its groups, as their latest
 UPDATE OR IGNORE run_group SET run_id = ?2, joined = (SELECT max(joined) + 1 FROM run_group) WHERE run_id = ?1;
+
+-- name: run_keep_groups
+-- in: ?1 run id, ?2 the run that is in its groups in its place
+UPDATE run_group SET run_id = ?2 WHERE run_id = ?1;
 
 -- name: sweep_frames
 -- Frames that no node of any run has.

@@ -39,7 +39,9 @@ const struct mt_db_step mt_db_steps[] = {
     {11, "ALTER TABLE sample ADD COLUMN node_id INTEGER"},
     /* Snapshots have categories, which v_alloc names; those of older runs come as before. */
     {12, "SELECT 1"},
-    /* Snapshots without history do not know what was allocated, nor what was alive at the peak. */
+    /* Snapshots without history do not know what was allocated, nor what was alive at the peak.
+     * Runs say who imported them: at most the version that the file still has while steps are
+     * taken, and one from before categories where it has none. */
     {13,
      "UPDATE device SET knows = knows & ~261, alloc_b = NULL, freed_b = NULL, net_b = NULL, "
      "  alloc_n = NULL, freed_n = NULL WHERE run_id IN (SELECT run_id FROM note WHERE kind = "
@@ -47,7 +49,11 @@ const struct mt_db_step mt_db_steps[] = {
      "UPDATE node_stat SET self_alloc_b = NULL, self_freed_b = NULL, self_alloc_n = NULL, "
      "  self_at_peak_b = NULL, self_at_peak_n = NULL, alloc_b = NULL, freed_b = NULL, "
      "  alloc_n = NULL, at_peak_b = NULL, at_peak_n = NULL WHERE device_id IN (SELECT d.id FROM "
-     "  device d JOIN note n ON n.run_id = d.run_id WHERE n.kind = 'state_only')"},
+     "  device d JOIN note n ON n.run_id = d.run_id WHERE n.kind = 'state_only');"
+     "ALTER TABLE run ADD COLUMN imported_by INTEGER;"
+     "UPDATE run SET imported_by = (SELECT user_version FROM pragma_user_version);"
+     "UPDATE run SET imported_by = min(imported_by, iif(kind = 0, 9, 12)) WHERE kind IN (0, 1) "
+     "  AND id IN (SELECT run_id FROM device WHERE knows & 64 AND NOT knows & 1073741824)"},
     {0, NULL},
 };
 

@@ -150,6 +150,21 @@ const char *mt_knows_lack(const struct mt_run *run, const struct mt_run_device *
     return lack ? lack->lacks : "";
 }
 
+void mt_hint_again(const struct mt_run *run, struct mt_err *err)
+{
+    static const char *const command[] = {
+        [MT_AGAIN_PIPE] = "An older memtool imported it, from a pipe: send the same recording to "
+                          "`memtool import --replace -%s`.",
+        [MT_AGAIN_GONE] = "An older memtool imported it, and %s is not there any more: `memtool "
+                          "import --replace FILE` imports it again from wherever that is now.",
+        [MT_AGAIN_READ_ONLY] =
+            "An older memtool imported it, and this database cannot be written: "
+            "in a copy of it (--db), `memtool info` imports %s again by itself."};
+    if (mt_run_is_older(run) && run->not_again < MT_ARRAY_LEN(command) && command[run->not_again])
+        mt_err_hint(err, command[run->not_again],
+                    run->not_again == MT_AGAIN_PIPE ? "" : run->source);
+}
+
 enum mt_status mt_knows(const struct mt_run *run, const struct mt_run_device *device, unsigned need,
                         struct mt_err *err)
 {
@@ -162,6 +177,8 @@ enum mt_status mt_knows(const struct mt_run *run, const struct mt_run_device *de
     else
         MT_FAIL(err, MT_EUSAGE, "run '%s' %s", run->name, lack->lacks);
     mt_err_cannot_tell(err);
+    if (lack->bit & MT_KNOWS_CATEGORIES)
+        mt_hint_again(run, err);
     if (lack->instead)
         mt_err_hint(err, "%s", lack->instead);
     else

@@ -37,6 +37,10 @@ static inline bool mt_device_categorizes_by_frames(const struct mt_run_device *d
 enum mt_status mt_knows(const struct mt_run *run, const struct mt_run_device *device, unsigned need,
                         struct mt_err *err);
 
+/* The hint of a failure just recorded, where it is for an older memtool that imported the run that
+ * it lacks something: what gets it (mt_run_is_older). Else nothing. */
+void mt_hint_again(const struct mt_run *run, struct mt_err *err);
+
 /* The same as words behind the name of a run: "has no addresses in its records: which ..."; "" if
  * all is known. Static. */
 const char *mt_knows_lack(const struct mt_run *run, const struct mt_run_device *device,

@@ -348,7 +348,8 @@ enum mt_status mt_run_get(struct mt_db *db, int64_t id, struct mt_run *out, stru
                            .record_end = mt_stmt_int(s, 16),
                            .unwritten = mt_stmt_int(s, 18) != 0,
                            .kind = kind_of(mt_stmt_int(s, 19)),
-                           .resolution_ns = mt_stmt_int_or(s, 21, 0)};
+                           .resolution_ns = mt_stmt_int_or(s, 21, 0),
+                           .imported_by = (int)mt_stmt_int_or(s, 22, MT_SCHEMA_VERSION)};
     snprintf(out->name, sizeof out->name, "%s", mt_stmt_text(s, 1));
     snprintf(out->source, sizeof out->source, "%s", mt_stmt_text(s, 2));
     snprintf(out->format, sizeof out->format, "%s", mt_stmt_text(s, 3));
@@ -411,6 +412,13 @@ int64_t mt_run_written_ns(const struct mt_run *run)
     bool dump = run->kind == MT_RUN_SNAPSHOT || (run->kind == MT_RUN_HEAP && !*run->time_unit);
     int64_t at = mt_wrap_add(run->start_ns, run->kind == MT_RUN_SNAPSHOT ? run->dur_ns : 0);
     return dump && at >= epoch ? at : MT_UNKNOWN;
+}
+
+bool mt_run_is_older(const struct mt_run *run)
+{
+    /* when traces got tensors, after categories, and snapshots got categories */
+    static const int since[MT_RUN_KIND_N] = {[MT_RUN_TRACE] = 11, [MT_RUN_SNAPSHOT] = 13};
+    return run->imported_by < since[run->kind];
 }
 
 bool mt_run_is_snapshot(const struct mt_run *run)

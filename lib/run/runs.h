@@ -9,6 +9,15 @@
 #include "lib/model/knows.h"
 #include "lib/run/stored_notes.h"
 
+/* Why a run of an older memtool was not imported again by itself (cmd/again.h). */
+enum mt_not_again {
+    MT_AGAIN,           /* it was, or need not be */
+    MT_AGAIN_PIPE,      /* it came from standard input */
+    MT_AGAIN_GONE,      /* its file is not where it was */
+    MT_AGAIN_READ_ONLY, /* the database cannot be written */
+    MT_AGAIN_FAILED     /* said when it was tried */
+};
+
 struct mt_run {
     int64_t id, start_ns, dur_ns, op_n, alloc_n, node_n, record_n, event_n;
     int64_t record_end; /* records are numbered up to but without it, with those that nobody saw */
@@ -20,8 +29,13 @@ struct mt_run {
     bool unwritten;        /* no memory records, though the profiler was to write them */
     char name[256], source[512], format[64], step_marker[128];
     char content[33]; /* hash of what was read, "" = unknown */
+    int imported_by;  /* schema version of the memtool that did */
+    enum mt_not_again not_again;
     struct mt_run_notes notes;
 };
+
+/* Whether an older memtool imported it, which did not read all that this one does. */
+bool mt_run_is_older(const struct mt_run *run);
 
 /* Whether the run is a snapshot of an allocator rather than a profiler's trace. */
 bool mt_run_is_snapshot(const struct mt_run *run);

@@ -413,13 +413,13 @@ static enum mt_status write_run(struct mt_writer *w, const struct mt_store_opts 
     struct mt_stmt *s;
     const struct mt_recording *r = w->r;
     MT_TRY(mt_db_query(w->db, MT_Q_RUN_ADD, &s, err));
-    mt_stmt_bind(s, "issssiIisiiiiiiiiisIs", w->run, name, o->source, r->format, o->hash,
+    mt_stmt_bind(s, "issssiIisiiiiiiiiisIsi", w->run, name, o->source, r->format, o->hash,
                  r->start_ns + r->base_ns, r->time_unit ? r->end_ns - r->start_ns : MT_UNKNOWN,
                  (int64_t)r->whole_us, r->step_marker, (int64_t)r->event_n, (int64_t)r->op_n,
                  (int64_t)(r->summed ? r->summed_n : r->records.n - r->unseen_n),
                  (int64_t)w->alloc_n, (int64_t)r->nodes.n, w->op, w->alloc, w->node,
                  (int64_t)r->kind, r->time_unit, r->resolution_ns ? r->resolution_ns : MT_UNKNOWN,
-                 o->imported_at);
+                 o->imported_at, (int64_t)MT_SCHEMA_VERSION);
     return mt_stmt_run(s, err);
 }
 
@@ -434,6 +434,7 @@ static enum mt_status write_all(struct mt_writer *w, const struct mt_store_opts 
                             &w->device, &w->thread, &w->segment};
     for (int i = 0; i < (int)MT_ARRAY_LEN(ids); i++)
         *ids[i] = mt_stmt_int(s, i);
+    w->run = o->again ? o->again : w->run;
     MT_TRY(mt_stmt_step(s, &row, err));
     MT_TRY(intern_op_strings(w, err));
     MT_TRY(mt_db_insert_rows(w->db, MT_Q_OP_ADD_ALL, w->r->op_n, op_row, w, err));

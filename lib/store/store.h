@@ -18,8 +18,10 @@ struct mt_store_opts {
     const char *source;      /* file name */
     const char *hash;        /* content hash */
     const char *imported_at; /* UTC, ISO 8601; NULL: now */
-    bool replace; /* a run of that name or content is replaced, or, where no name is given, one
-                     of that file; the new one has its name and group where none is given */
+    bool replace;  /* a run of that name or content is replaced, or, where no name is given, one
+                      of that file; the new one has its name and group where none is given */
+    int64_t again; /* id of the run that is imported again: it is replaced, and stays what it is for
+                      users, if it is there and of that content; else nothing is changed. 0: none */
     /* Called when the ops are written, before anything of memory is read: completes the recording
      * (lib/build/build.h, mt_build_wait). NULL: it is complete. */
     void (*complete)(void *closure);

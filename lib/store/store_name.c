@@ -126,10 +126,11 @@ void mt_store_name_of(const char *source, int folders, char name[200])
 /* Stands for the new run in groups, until it is there. */
 enum { COMING = 0 };
 
-static enum mt_status move_groups(struct mt_db *db, int64_t from, int64_t to, struct mt_err *err)
+static enum mt_status move_groups(struct mt_db *db, int query, int64_t from, int64_t to,
+                                  struct mt_err *err)
 {
     struct mt_stmt *s;
-    MT_TRY(mt_db_query(db, MT_Q_RUN_MOVE_GROUPS, &s, err));
+    MT_TRY(mt_db_query(db, query, &s, err));
     mt_stmt_bind(s, "ii", from, to);
     return mt_stmt_run(s, err);
 }
@@ -153,8 +154,9 @@ static enum mt_status leave_groups(struct mt_db *db, int64_t run, struct mt_err 
 enum mt_status mt_store_take_groups(struct mt_db *db, int64_t run, const struct mt_store_opts *o,
                                     struct mt_err *err)
 {
+    int move = o->again ? MT_Q_RUN_KEEP_GROUPS : MT_Q_RUN_MOVE_GROUPS;
     if (!o->group_n)
-        return move_groups(db, COMING, run, err);
+        return move_groups(db, move, COMING, run, err);
     MT_TRY(leave_groups(db, COMING, err));
     for (size_t i = 0; i < o->group_n; i++)
         MT_TRY(mt_store_join(db, run, o->groups[i], err));
@@ -185,7 +187,7 @@ static enum mt_status replace(struct mt_db *db, int64_t id, const char *name,
                               struct mt_store_result *out, struct mt_err *err)
 {
     snprintf(out->replaced[out->replaced_n++], sizeof out->replaced[0], "%s", name);
-    MT_TRY(move_groups(db, id, COMING, err));
+    MT_TRY(move_groups(db, MT_Q_RUN_MOVE_GROUPS, id, COMING, err));
     MT_TRY(leave_groups(db, id, err)); /* in which another such run was */
     return mt_store_delete(db, id, err);
 }
@@ -296,12 +298,27 @@ static enum mt_status join_group(struct mt_db *db, const char *group, struct mt_
     return mt_store_join(db, run->run_id, group, err);
 }
 
+/* The run as it is found by its content makes room for itself. */
+static enum mt_status import_again(struct mt_db *db, const struct mt_store_opts *o,
+                                   struct mt_kept *kept, struct mt_store_result *out,
+                                   struct mt_err *err)
+{
+    out->existed = out->run_id != o->again;
+    if (out->existed)
+        return MT_OK;
+    memcpy(kept->name, out->name, sizeof kept->name);
+    MT_TRY(move_groups(db, MT_Q_RUN_KEEP_GROUPS, o->again, COMING, err));
+    return mt_store_delete(db, o->again, err);
+}
+
 /* The same content again: fine under the same name, an error under another. */
 enum mt_status mt_store_check_content(struct mt_db *db, const struct mt_store_opts *o,
                                       struct mt_kept *kept, struct mt_store_result *out,
                                       struct mt_err *err)
 {
     MT_TRY(mt_store_find_run(db, MT_Q_RUN_BY_HASH, o->hash, &out->run_id, out->name, err));
+    if (o->again)
+        return import_again(db, o, kept, out, err);
     if (!out->run_id)
         return MT_OK;
     if (o->replace) {

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Databases of older memtools (tests/schema): up to schema 6 their runs are imported again from their
-# files, or nothing is changed and it is said why; from 7 on they are upgraded in place.
+# files, or nothing is changed and it is said why; from 7 on they are upgraded in place, and runs that
+# lack something are imported again when somebody looks at them.
 set -u
 fail() {
     echo "FAIL $*"
@@ -92,37 +93,109 @@ done
 # Version 8 did not say which further figures a device knows.
 fresh 8
 "$MEMTOOL" import "$SAMPLES/basic/trace.json.gz" "$SAMPLES/heap/heaptrack.zst" "$SAMPLES/python/memray_1.20.bin" --db new.db >out 2>err || fail "import"
+"$MEMTOOL" info my --db old.db >out 2>err || fail "info of version 8"
 for report in 'table heap --columns self_alloc_b,temporary_most_n,name' 'table memray --columns self_alloc_b,temporary_n,temporary_b,name' \
     'peak heap' 'leaks memray' 'table my'; do
     name=$(echo "$report" | sed 's/ heap/ heaptrack/; s/ memray/ memray_1.20/; s/ my/ basic/')
     eval "\"$MEMTOOL\" $report --db old.db --format csv" >old.out 2>err || fail "$report of version 8"
-    [ ! -s err ] || fail "$report of version 8 says something"
+    [ ! -s err ] || fail "$report of version 8 says something: $(cat err)"
     eval "\"$MEMTOOL\" $name --db new.db --format csv" >new.out 2>err || fail "$name"
     cmp -s old.out new.out || fail "$report of version 8 differs from that of a new import"
 done
 
-# Version 9 did not know what blocks are for: that is said, and comes with another import.
-fresh 9
-"$MEMTOOL" peak basic --db old.db --format csv >out 2>err || fail "peak of version 9: $(cat err)"
-"$MEMTOOL" peak basic --db old.db --by category >out 2>err
-[ $? = 2 ] || fail "categories of version 9 are known"
-grep -q 'imported by an older memtool' err || fail "why version 9 has no categories: $(cat err)"
-grep -q 'import --replace' err || fail "how version 9 gets categories: $(cat err)"
-"$MEMTOOL" import --replace basic.json.gz --db old.db >out 2>err || fail "version 9, imported again: $(cat err)"
-"$MEMTOOL" peak basic --db old.db --by category --format csv >old.out 2>err || fail "categories, imported again: $(cat err)"
-"$MEMTOOL" peak basic.json.gz --by category --format csv >new.out 2>err
-cmp -s old.out new.out || fail "categories, imported again, differ"
+# What later versions read of a recording comes with importing it again, by itself, the first time
+# that somebody looks at the run: categories since 10, tensors since 11, categories of snapshots
+# since 13. A database of 13 may have been one of 9 before.
+again="was imported by an older memtool: importing .*basic.json.gz again"
+rows() { # what users know of runs
+    "$MEMTOOL" query --db old.db --format csv 'SELECT r.id, r.name, source, imported_at, g.name, joined FROM run r LEFT JOIN run_group g ON r.id = run_id ORDER BY 1'
+}
+for version in 7 8 9 10 13_of_9; do
+    fresh $version
+    run=$("$MEMTOOL" query --db old.db --format csv "SELECT name FROM run WHERE source = 'basic.json.gz'" | tail -n 1)
+    for name in $("$MEMTOOL" query --db old.db --format csv 'SELECT name FROM run ORDER BY id DESC' | tail -n +2); do
+        "$MEMTOOL" runs "$name" --set-group jobs --db old.db >out 2>err || fail "a group"
+    done
+    rows >before.csv
+    [ "$(tail -n +2 before.csv | grep -c jobs)" = "$("$MEMTOOL" runs --db old.db --format csv | tail -n +2 | cut -d, -f1 | sort -u | wc -l)" ] || fail "groups: $(cat before.csv)"
+    "$MEMTOOL" peak "$run" --db old.db >old.out 2>err || fail "peak of version $version"
+    [ "$(grep -c "^note: Run '$run' $again" err)" = 1 ] || fail "version $version, importing again is not said: $(cat err)"
+    for by in category tensor; do
+        "$MEMTOOL" peak "$run" --db old.db --by $by --format csv >old.out 2>err || fail "$by of version $version: $(cat err)"
+        [ ! -s err ] || fail "version $version, the second time: $(cat err)"
+        "$MEMTOOL" peak basic.json.gz --by $by --format csv >new.out 2>err
+        cmp -s old.out new.out || fail "$by of version $version differ from those of a new import"
+    done
+    rows >after.csv
+    cmp -s before.csv after.csv || fail "version $version, other runs: $(cat after.csv)"
+done
 
-# Version 10 did not know which tensors blocks are: the same.
-fresh 10
-"$MEMTOOL" peak basic --db old.db --by category --format csv >out 2>err || fail "peak of version 10: $(cat err)"
-"$MEMTOOL" peak basic --db old.db --by tensor >out 2>err
-[ $? = 2 ] || fail "tensors of version 10 are known"
-grep -q 'import --replace' err || fail "how version 10 gets tensors: $(cat err)"
-"$MEMTOOL" import --replace basic.json.gz --db old.db >out 2>err || fail "version 10, imported again: $(cat err)"
-"$MEMTOOL" peak basic --db old.db --by tensor --format csv >old.out 2>err || fail "tensors, imported again: $(cat err)"
-"$MEMTOOL" peak basic.json.gz --by tensor --format csv >new.out 2>err
-cmp -s old.out new.out || fail "tensors, imported again, differ"
+# Several runs of one report; each is imported again while the report reads of those before.
+fresh 9
+"$MEMTOOL" diff basic nested --db old.db --format csv >old.out 2>err || fail "diff of version 9: $(cat err)"
+[ "$(grep -c 'older memtool' err)" = 2 ] || fail "two runs are not imported again: $(cat err)"
+"$MEMTOOL" diff basic.json.gz nested.json.gz --format csv >new.out 2>err
+cmp -s old.out new.out || fail "diff of version 9 differs"
+
+# Two reports at once.
+fresh 9
+for n in 1 2 3; do
+    "$MEMTOOL" peak basic --by category --db old.db --format csv >out.$n 2>err.$n &
+done
+wait
+"$MEMTOOL" peak basic.json.gz --by category --format csv >new.out 2>err
+for n in 1 2 3; do
+    cmp -s out.$n new.out || fail "one of three at once: $(cat err.$n)"
+done
+
+# Otherwise a run stays as it was, and a report that needs more says what gets it.
+stays() { # ARGUMENTS of peak: fails without importing again
+    "$MEMTOOL" peak --db old.db basic >out 2>err || fail "$stays: peak"
+    "$MEMTOOL" peak --db old.db basic "$@" >out 2>err
+    status=$?
+    [ $status = 2 ] || fail "$stays: peak $*: exit $status"
+    [ "$("$MEMTOOL" query --db old.db --format csv "SELECT count(*) FROM v_alloc WHERE run = 'basic'" | tail -n 1)" = 7 ] || fail "$stays: the run is lost"
+}
+stays="its file is gone"
+fresh 9
+rm basic.json.gz
+stays --by category
+grep -q 'basic.json.gz is not there any more: .memtool import --replace FILE. imports it again' err || fail "$stays: $(cat err)"
+stays --by tensor
+grep -q 'basic.json.gz is not there any more: .memtool import --replace FILE. imports it again' err || fail "$stays: $(cat err)"
+cp "$SAMPLES/basic/trace.json.gz" moved.json.gz
+"$MEMTOOL" import --replace moved.json.gz --db old.db >out 2>err || fail "$stays: $(cat err)"
+"$MEMTOOL" peak basic --by category --db old.db >out 2>err || fail "$stays: imported again: $(cat err)"
+
+stays="its file has other content"
+fresh 9
+cp nested.json.gz basic.json.gz
+"$MEMTOOL" peak --db old.db basic >out 2>err || fail "$stays: peak"
+grep -q "Run 'basic' stays as it was: basic.json.gz has other content by now" err || fail "$stays: $(cat err)"
+stays --by category
+grep -q 'import --replace FILE' err || fail "$stays: $(cat err)"
+if grep -q 'again\.' err; then fail "$stays, and it is read each time: $(cat err)"; fi
+
+stays="its file is damaged"
+fresh 9
+head -c 300 basic.json.gz >short.json.gz && mv short.json.gz basic.json.gz
+stays --by category
+fresh 9
+mkdir elsewhere
+mv basic.json.gz elsewhere
+(cd elsewhere && cp ../nested.json.gz basic.json.gz && "$MEMTOOL" peak basic --db ../old.db >../out 2>../err) || fail "another file of that name"
+cp "$SAMPLES/basic/trace.json.gz" basic.json.gz
+"$MEMTOOL" peak --db old.db basic --by category >out 2>err || fail "another file of that name was elsewhere: $(cat err)"
+
+stays="it came through a pipe"
+fresh 9
+python3 -c 'import sqlite3
+db = sqlite3.connect("old.db", isolation_level=None)
+db.execute("UPDATE run SET source = ?", ("-",))'
+stays --by category
+grep -q 'memtool import --replace -`' err || fail "$stays: $(cat err)"
+"$MEMTOOL" import --replace - --db old.db <basic.json.gz >out 2>err || fail "$stays: $(cat err)"
+"$MEMTOOL" peak basic --by category --db old.db >out 2>err || fail "$stays: imported again: $(cat err)"
 
 # Version 11 did not know who asked for what failed; its other figures are as they were.
 fresh 11
@@ -138,16 +211,14 @@ cp "$SAMPLES/snapshots/basic.pickle" snap.pickle
 "$MEMTOOL" peak basic --db old.db --by category --format csv >old.out 2>err || fail "peak of version 12: $(cat err)"
 "$MEMTOOL" peak basic.json.gz --by category --format csv >new.out 2>err
 cmp -s old.out new.out || fail "version 12 differs from a new import"
-"$MEMTOOL" peak snap --db old.db --by category >out 2>err
-grep -q 'import --replace' err || fail "how a snapshot of version 12 gets categories: $(cat err)"
-"$MEMTOOL" import --replace snap.pickle --db old.db >out 2>err || fail "version 12, imported again: $(cat err)"
-"$MEMTOOL" peak snap --db old.db --by category --format csv >old.out 2>err || fail "categories of a snapshot, imported again: $(cat err)"
+"$MEMTOOL" peak snap --db old.db --by category --format csv >old.out 2>err || fail "categories of a snapshot: $(cat err)"
+grep -q "snap.pickle again" err || fail "a snapshot of version 12 is not imported again: $(cat err)"
 "$MEMTOOL" peak snap.pickle --by category --format csv >new.out 2>err
-cmp -s old.out new.out || fail "categories of a snapshot, imported again, differ"
+cmp -s old.out new.out || fail "categories of a snapshot of version 12 differ"
 "$MEMTOOL" query --db old.db "SELECT DISTINCT why FROM v_alloc WHERE run = 'snap'" 2>err | grep -q F9 || fail "the rules of a snapshot"
 
 # Version 13 took what was allocated in a snapshot without history for 0; trees of others are as they were.
-fresh 13
+fresh 13_state
 "$MEMTOOL" query --db old.db --format csv "SELECT run, alloc_b, freed_b, net_b, alloc_n, at_end_b FROM v_device" >out 2>err || fail "version 13: $(cat err)"
 [ "$(tail -n 1 out)" = 'state,,,,,4197304' ] || fail "a snapshot without history, of version 13: $(cat out)"
 "$MEMTOOL" import "$SAMPLES/basic/trace.json.gz" "$SAMPLES/snapshots/state_only.pickle" --db new.db >out 2>err || fail "import"

@@ -26,7 +26,9 @@ CREATE TABLE run (
   kind INTEGER NOT NULL,           -- 0 trace of a profiler, 1 snapshot of an allocator, 2 heap log, 3 process
   time_unit TEXT,                  -- what its times count: 'ns', 'instructions', 'bytes', 'events', 'samples', 'dumps'; columns that end
                                    -- in _ns count that. NULL: it knows no time
-  resolution_ns INTEGER            -- times are known to that, in their unit; NULL: the format does not say
+  resolution_ns INTEGER,           -- times are known to that, in their unit; NULL: the format does not say
+  imported_by INTEGER              -- schema version of the memtool that imported it; what later ones read of a recording,
+                                   -- such as categories, it may lack
 );
 
 -- Runs that belong together, such as the ranks of a job or repeats; a run may be in several.
@@ -317,7 +319,7 @@ CREATE TABLE sample (
   run_id INTEGER NOT NULL, position INTEGER NOT NULL,
   device_id INTEGER NOT NULL, time_ns INTEGER NOT NULL,
   metric TEXT NOT NULL,            -- rss: what the process has in memory, and of it anon, file, shmem, pss, private; swap, virtual,
-                                   -- peak_rss; malloc_in_use, of it malloc_mapped, malloc_free, of it malloc_top and malloc_held, other_anon; of several together at_most, at_least; cgroup; in texts further names; reserved: bytes held after a record; oom: bytes asked for in vain;
+                                   -- peak_rss; malloc_in_use, of it malloc_mapped, malloc_free, of it malloc_top and malloc_held, other_anon, of it stacks; of several together at_most, at_least; cgroup; no bytes: threads_n, a number, and cpu_ns, processor time since the process began; in texts further names; reserved: bytes held after a record; oom: bytes asked for in vain;
                                    -- device_free: what the driver had left at an oom
   value_b INTEGER NOT NULL,
   record INTEGER,                  -- the last record before it (see alloc); NULL: none, or unknown
