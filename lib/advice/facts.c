@@ -1,6 +1,7 @@
 #include "lib/advice/facts.h"
 
 #include "lib/advice/growing.h"
+#include "lib/advice/operands.h"
 #include "lib/advice/lives.h"
 #include "lib/advice/own_steps.h"
 #include "lib/advice/processes.h"
@@ -190,6 +191,7 @@ static enum mt_status finish(struct mt_allocations *blocks, struct mt_advice_fac
     find_backwards(f);
     find_links(f);
     MT_TRY(mt_advice_find_views(blocks, f, err));
+    MT_TRY(mt_advice_find_operands(blocks, f, err));
     return mt_advice_find_element(blocks, f, err);
 }
 
@@ -267,6 +269,8 @@ void mt_advice_facts_free(struct mt_advice_facts *f)
     mt_vec_free(&f->zero_grads);
     mt_vec_free(&f->work);
     mt_vec_free(&f->views);
+    mt_vec_free(&f->operands);
+    mt_map_free(&f->operands_of);
     mt_advice_growing_free(f);
     free(f->record_ns);
     f->record_ns = NULL;

@@ -2,6 +2,7 @@
  * Forward passes that no backward pass follows: without a graph a result lives until the next op
  * has used it, and what was kept for backward does not live at all.
  */
+#include "lib/advice/operands.h"
 #include "lib/advice/rules.h"
 
 #include "lib/base/human.h"
@@ -23,6 +24,8 @@ struct pass {
     uint32_t *first, *of_op; /* mt_advice_blocks_of_ops */
     bool *consumed;          /* by op: a backward pass has run what it made a graph of */
     uint32_t *maker;         /* by top op: the next one of its thread that leaves a block */
+    uint32_t *result;        /* by top op: the block that it hands on */
+    uint32_t *taker;         /* by top op: the last one that takes it, as far as is known */
     uint32_t *row;           /* by op: the first one since the last that was consumed */
     struct witnesses sites, rows;
 };
@@ -149,24 +152,51 @@ static void find_makers(struct pass *p)
     }
 }
 
+static bool is_forward(const struct pass *p, uint32_t op)
+{
+    return !p->consumed[op] && !(p->f->ops.v[op].inside & other_work);
+}
+
+/* Which op takes whose result, of those that no backward pass runs. */
+static void find_takers(struct pass *p)
+{
+    const struct mt_advice_facts *f = p->f;
+    bool *skipped = mt_alloc(f->ops.n + 1);
+    for (uint32_t i = 0; i < f->ops.n; i++) {
+        const struct mt_advice_op *op = &f->ops.v[i];
+        skipped[i] = !is_forward(p, i);
+        p->result[i] = op->top == i && op->makes && !skipped[i] ? result_of(p, i) : MT_NONE;
+    }
+    p->taker = mt_advice_last_takers(f, p->result, skipped);
+    free(skipped);
+}
+
 /* Whether the figure may promise too much: operands that are used later, and loops over time. */
 static bool is_joined(const char *name)
 {
     return is_recurrent(name) || strcmp(name, "aten::cat") == 0 || strcmp(name, "aten::stack") == 0;
 }
 
+/* The op with whose end the result of another one is not needed any more: the next one that leaves
+ * a block, or a later one that takes it. */
+static uint32_t last_user(const struct pass *p, uint32_t top)
+{
+    uint32_t next = p->maker[top], taker = p->taker[top];
+    return next == MT_NONE || taker == MT_NONE || taker < next ? next : taker;
+}
+
 static bool shorten(struct mt_advice_plan *plan, const struct pass *p, uint32_t top)
 {
     const struct mt_advice_facts *f = p->f;
     const char *name = mt_advice_name(f, top);
-    uint32_t result = result_of(p, top);
+    uint32_t result = p->result[top];
     bool any = false;
     for (uint32_t k = p->first[top]; k < p->first[top + 1]; k++) {
         uint32_t own = p->of_op[k];
         const struct mt_advice_block *b = &f->blocks.v[own];
         if (!is_of_graph(p, b, top) || b->freed_ns <= f->ops.v[top].end_ns)
             continue;
-        uint32_t user = own == result ? p->maker[top] : top;
+        uint32_t user = own == result ? last_user(p, top) : top;
         if (own == result && user != MT_NONE && p->consumed[user])
             continue; /* what the program goes on to use */
         if (own != result && is_recurrent(name))
@@ -186,14 +216,15 @@ bool mt_advise_no_grad(struct mt_advice_plan *plan)
     mt_advice_blocks_of_ops(f, &p.first, &p.of_op);
     p.consumed = mt_alloc(f->ops.n + 1);
     p.maker = mt_alloc((f->ops.n + 1) * sizeof *p.maker);
+    p.result = mt_alloc((f->ops.n + 1) * sizeof *p.result);
     p.row = mt_alloc((f->ops.n + 1) * sizeof *p.row);
     find_consumed(&p);
     find_makers(&p);
+    find_takers(&p);
     find_witnesses(&p);
     plan->bound = MT_BOUND_ABOUT;
     for (uint32_t i = 0; i < f->ops.n; i++) {
-        const struct mt_advice_op *op = &f->ops.v[i];
-        if (op->top != i || p.consumed[i] || op->inside & other_work || !shorten(plan, &p, i))
+        if (f->ops.v[i].top != i || !is_forward(&p, i) || !shorten(plan, &p, i))
             continue;
         op_n++;
         if (is_joined(mt_advice_name(f, i)))
@@ -208,6 +239,8 @@ bool mt_advise_no_grad(struct mt_advice_plan *plan)
     free(p.consumed);
     free(p.maker);
     free(p.row);
+    free(p.result);
+    free(p.taker);
     free_witnesses(&p.sites);
     free_witnesses(&p.rows);
     return op_n > 0;

@@ -20,7 +20,7 @@ PAIRS = (
     ("no_grad", "cnn_total", 7573632, 1, "about"),
     ("no_grad", "distill", 7665116, 3, "about"),
     ("no_grad", "resnet_eval", 5044368, 0.1, "about"),
-    ("no_grad", "diffusion_sample", 5651180, 8, "up_to"),
+    ("no_grad", "diffusion_sample", 5651180, 7.5, "up_to"),
     ("no_grad", "mlp_val_grad", 435720, 0.1, "about"),
     ("no_grad", "mlp_outs_grad", 9056260, 3, "about"),
     ("no_grad", "gan", 6392408, 0.3, "about"),
@@ -68,19 +68,19 @@ PAIRS = (
     ("accumulate", "moe", 8743024, 1.7, "about"),
     ("bfloat16", "moe", 10492388, 0.7, "about"),
     ("checkpoint", "moe", 8649456, 0.3, "about"),
-    ("no_grad", "moe_eval", 2730592, 0.7, "about"),
+    ("no_grad", "moe_eval", 2730592, 2.8, "about"),
     ("accumulate", "lora", 7411944, 1.5, "about"),
     ("bfloat16", "lora", 12954344, 0.1, "about"),
     ("checkpoint", "lora", 9636848, 0.2, "about"),
-    ("no_grad", "lora_eval", 5999616, 12, "about"),  # q, k and v are named to the end of each block
+    ("no_grad", "lora_eval", 5999616, 6.7, "about"),  # q, k and v are named to the end of each block
     ("bfloat16", "dlrm", 4367764, 0.1, "about"),
     ("foreach_false", "dlrm", 7756380, 0.1, "exact"),
     ("fused", "dlrm", 7451104, 0.1, "exact"),
-    ("no_grad", "dlrm_eval", 2673108, 104, "up_to"),  # what is joined is named until then
+    ("no_grad", "dlrm_eval", 2673108, 18, "up_to"),  # what was joined is named to the end
     ("accumulate", "mamba", 840724, 3.5, "about"),
     ("bfloat16", "mamba", 1256496, 2.2, "about"),
     ("checkpoint", "mamba", 1070996, 1.5, "about"),
-    ("no_grad", "mamba_eval", 320704, 4, "up_to"),
+    ("no_grad", "mamba_eval", 320704, 1.5, "up_to"),
 )
 # several together, recording, the peak of the program with all of them, how far the saving may be off in percent
 TOGETHER = (

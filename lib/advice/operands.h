@@ -1,0 +1,23 @@
+/*
+ * operands.h - which results ops take, as far as shapes tell: a residual connection takes one that
+ * was made long before, a joined list many. A trace names no tensors, so a result is known by its
+ * size: of several, one that nothing has taken yet, the latest; else one that is taken again.
+ */
+#ifndef MT_ADVICE_OPERANDS_H
+#define MT_ADVICE_OPERANDS_H
+
+#include "lib/advice/facts.h"
+
+/* Fills operands of facts whose ops are loaded. Errors: MT_EDB. */
+enum mt_status mt_advice_find_operands(struct mt_allocations *blocks, struct mt_advice_facts *f,
+                                       struct mt_err *err);
+
+/*
+ * By top op, allocated: the last op of its thread that takes its result; MT_NONE: none is known.
+ * result: by top op, the block that it hands on; MT_NONE: none, or it is of no interest: it takes
+ * nothing then, and nothing is taken across it.
+ */
+uint32_t *mt_advice_last_takers(const struct mt_advice_facts *f, const uint32_t *result,
+                                const bool *skipped);
+
+#endif
