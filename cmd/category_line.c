@@ -30,6 +30,7 @@ static enum mt_category_part part_of(uint8_t category)
         return MT_PART_OPTIMIZER_STATE;
     case MT_CATEGORY_ACTIVATION:
     case MT_CATEGORY_RECOMPUTED:
+    case MT_CATEGORY_KEPT:
         return MT_PART_ACTIVATIONS;
     default:
         return MT_PART_OTHER;
@@ -78,8 +79,9 @@ enum mt_status mt_category_parts_at_peak(struct mt_db *db, const struct mt_run_d
     if (!out->known)
         return MT_OK;
     MT_TRY(mt_categories_at_peak(db, device, bytes, err));
-    for (int c = 0; c < MT_CATEGORY_BEFORE; c++)
-        mt_wrap_inc(&out->bytes[part_of((uint8_t)c)], bytes[c]);
+    for (int c = 0; c < MT_CATEGORY_N; c++)
+        if (c != MT_CATEGORY_BEFORE)
+            mt_wrap_inc(&out->bytes[part_of((uint8_t)c)], bytes[c]);
     add_older(out, device->peak_b);
     return MT_OK;
 }
@@ -154,7 +156,7 @@ void mt_category_add_earlier(struct mt_buf *line, const struct mt_live_set *live
     for (size_t i = 0; line->n && step != INT64_MIN && i < live->blocks.n; i++) {
         const struct mt_origin *from = &live->blocks.v[i].origin;
         bool of_batch = from->category == MT_CATEGORY_ACTIVATION ||
-                        from->category == MT_CATEGORY_INPUT ||
+                        from->category == MT_CATEGORY_INPUT || from->category == MT_CATEGORY_KEPT ||
                         from->category == MT_CATEGORY_UNKNOWN;
         if (of_batch && from->step != INT64_MIN && from->step < step)
             mt_wrap_inc(&earlier_b, live->blocks.v[i].bytes);

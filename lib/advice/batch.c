@@ -132,6 +132,7 @@ enum mt_batch_growth mt_batch_growth(const struct mt_advice_facts *f,
                    : MT_BATCH_GROWS;
     case MT_CATEGORY_PARAMETER: /* or a result that is kept from the first step on */
         return has(&sizes->sites, site_of(block)) ? MT_BATCH_UNSURE : MT_BATCH_STAYS;
+    case MT_CATEGORY_KEPT:
     case MT_CATEGORY_UNKNOWN: /* results in a list, averages of weights, a cache */
         if (has(&sizes->sites, site_of(block)))
             return MT_BATCH_GROWS;

@@ -1,8 +1,8 @@
 #include "lib/advice/facts.h"
 
 #include "lib/advice/growing.h"
-#include "lib/advice/operands.h"
 #include "lib/advice/lives.h"
+#include "lib/advice/operands.h"
 #include "lib/advice/own_steps.h"
 #include "lib/advice/processes.h"
 #include "lib/advice/read.h"

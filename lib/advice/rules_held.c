@@ -88,7 +88,7 @@ static bool may_be_kept(const struct mt_advice_facts *f, const struct mt_advice_
     const struct mt_advice_growth *g = growth_of(f, b);
     return b->node != MT_NONE && !b->doubtful &&
            (b->category == MT_CATEGORY_ACTIVATION || b->category == MT_CATEGORY_INPUT ||
-            b->category == MT_CATEGORY_UNKNOWN ||
+            b->category == MT_CATEGORY_UNKNOWN || b->category == MT_CATEGORY_KEPT ||
             (g && g->sure && b->category != MT_CATEGORY_OPTIMIZER_STATE));
 }
 

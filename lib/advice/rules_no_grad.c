@@ -125,7 +125,8 @@ static void find_witnesses(struct pass *p)
 static bool is_of_graph(const struct pass *p, const struct mt_advice_block *b, uint32_t top)
 {
     bool any;
-    if (b->rule != MT_CATEGORY_R10_PROGRAM && b->rule != MT_CATEGORY_R12)
+    if (b->rule != MT_CATEGORY_R10_PROGRAM && b->rule != MT_CATEGORY_R12 &&
+        b->rule != MT_CATEGORY_R12B)
         return b->rule == MT_CATEGORY_R10;
     bool graph = most_say_graph(&p->sites, site_of(b), &any);
     return any ? graph : most_say_graph(&p->rows, p->row[top], &any);

@@ -284,6 +284,13 @@ static enum mt_category_rule activation(const struct finder *f, const struct lif
     return l->freed && l->freed->backward ? MT_CATEGORY_R10_GRAPH : MT_CATEGORY_R10_PROGRAM;
 }
 
+/* What the program keeps: a result of the forward pass, where its op left a node; averages of
+ * weights, caches and copies are made without. */
+static enum mt_category_rule kept_rule(const struct finder *f, const struct mt_record *rec)
+{
+    return is_of_graph(f, rec) ? MT_CATEGORY_R12B : MT_CATEGORY_R12;
+}
+
 static enum mt_category_rule rule_of_rest(const struct finder *f, const struct life *l)
 {
     if (is_still_parameter(f, l))
@@ -292,7 +299,7 @@ static enum mt_category_rule rule_of_rest(const struct finder *f, const struct l
         return MT_CATEGORY_R9;
     if (!l->place || l->place->op == MT_NONE)
         return MT_CATEGORY_R11;
-    return is_kept(f, l) ? MT_CATEGORY_R12 : activation(f, l);
+    return is_kept(f, l) ? kept_rule(f, l->alloc) : activation(f, l);
 }
 
 /* A block that is kept to the end: `leaks` counts all of them by category, the newest too. */
@@ -315,8 +322,8 @@ static bool is_at_end(const struct finder *f, const struct mt_record *rec, bool 
 {
     bool rest = rec->rule == MT_CATEGORY_R10 || rec->rule == MT_CATEGORY_R10_PROGRAM ||
                 rec->rule == MT_CATEGORY_R10_NO_GRAPH;
-    return is_known(f->r, rec) && (known ? rec->rule == MT_CATEGORY_R12 : rest) &&
-           life_of(f, rec).died_ns > f->last_ns;
+    bool is = known ? rec->rule == MT_CATEGORY_R12 || rec->rule == MT_CATEGORY_R12B : rest;
+    return is_known(f->r, rec) && is && life_of(f, rec).died_ns > f->last_ns;
 }
 
 static void join_kept(struct finder *f)
@@ -336,7 +343,7 @@ static void join_kept(struct finder *f)
             continue;
         const struct kept key = {rec->bytes, place_of(f, rec)->ops};
         if (bsearch(&key, all.v, all.n, sizeof *all.v, kept_cmp))
-            rec->rule = MT_CATEGORY_R12;
+            rec->rule = (uint8_t)kept_rule(f, rec);
     }
     mt_vec_free(&all);
 }

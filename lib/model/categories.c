@@ -3,7 +3,7 @@
 const char *const mt_category_names[MT_CATEGORY_N] = {
     "[unknown]",       "parameter",  "optimizer state",         "input",
     "temporary",       "activation", "activation (recomputed)", "gradient",
-    "autograd detail", "[unknown]",  "[before trace]"};
+    "autograd detail", "[unknown]",  "[before trace]",          "activation (kept)"};
 
 const uint8_t mt_category_of_rule[MT_CATEGORY_RULE_N] = {
     [MT_CATEGORY_NO_RULE] = MT_CATEGORY_NONE,
@@ -35,4 +35,5 @@ const uint8_t mt_category_of_rule[MT_CATEGORY_RULE_N] = {
     [MT_CATEGORY_F10] = MT_CATEGORY_ACTIVATION,
     [MT_CATEGORY_F10_GRAPH] = MT_CATEGORY_ACTIVATION,
     [MT_CATEGORY_F11] = MT_CATEGORY_UNKNOWN,
-    [MT_CATEGORY_OLDER] = MT_CATEGORY_BEFORE};
+    [MT_CATEGORY_OLDER] = MT_CATEGORY_BEFORE,
+    [MT_CATEGORY_R12B] = MT_CATEGORY_KEPT};

@@ -19,6 +19,7 @@ enum mt_category {
     MT_CATEGORY_AUTOGRAD_DETAIL,
     MT_CATEGORY_UNKNOWN,
     MT_CATEGORY_BEFORE, /* older than the recording: no rule sees it */
+    MT_CATEGORY_KEPT,   /* activations that outlive their iterations */
     MT_CATEGORY_N
 };
 
@@ -54,6 +55,7 @@ enum mt_category_rule {
     MT_CATEGORY_F10_GRAPH, /* freed by autograd's engine */
     MT_CATEGORY_F11,
     MT_CATEGORY_OLDER, /* no rule: older than the recording, though its call path is known */
+    MT_CATEGORY_R12B,  /* as R12, but of an op that left a node for backward */
     MT_CATEGORY_RULE_N
 };
 

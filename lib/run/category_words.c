@@ -17,10 +17,12 @@ static const struct word {
     {"gradients", "gradients", BIT(GRADIENT)},
     {"gradient", "gradients", BIT(GRADIENT)},
     {"optimizer-state", "optimizer state", BIT(OPTIMIZER_STATE)},
-    {"activations", "activations", BIT(ACTIVATION) | BIT(RECOMPUTED)},
+    {"activations", "activations", BIT(ACTIVATION) | BIT(RECOMPUTED) | BIT(KEPT)},
     {"activation", "activation", BIT(ACTIVATION)},
     {"recomputed", "recomputed", BIT(RECOMPUTED)},
     {"activation-(recomputed)", "recomputed", BIT(RECOMPUTED)},
+    {"kept", "kept", BIT(KEPT)},
+    {"activation-(kept)", "kept", BIT(KEPT)},
     {"inputs", "inputs", BIT(INPUT)},
     {"input", "inputs", BIT(INPUT)},
     {"temporary", "temporary", BIT(TEMPORARY)},
@@ -32,7 +34,7 @@ static const struct word {
 };
 
 const char mt_category_words[] =
-    "parameters gradients optimizer-state activations activation recomputed inputs temporary "
+    "parameters gradients optimizer-state activations activation recomputed kept inputs temporary "
     "autograd-details unknown other";
 
 static const struct word *find(const char *text, size_t n)

@@ -12,6 +12,7 @@ import mt
 SAMPLES = os.environ["SAMPLES"]
 RECORDED = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "recordings", "categories")
 LOOPS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "loops")
+ADVICE = os.path.join(os.path.dirname(RECORDED), "advice")
 # Of each allocation, in order: what hooks said of it.
 SAID = {"p": "parameter", "b": "parameter", "g": "gradient", "o": "optimizer state", "i": "input", "s": "graph"}
 # Bytes that agree at the peak and over time, %, at the least.
@@ -26,11 +27,11 @@ PYTORCH = {"cnn_nograd": (44.13, 100), "cnn_nograd_cold": (45.36, 99.95), "cnn_s
            "gpt_adamw_warm": (100, 100), "gpt_ckpt": (77.27, 77.26), "lstm_adam": (89.27, 100), "mlp_adam": (87.57, 87.57),
            "mlp_adam_keep": (87.57, 87.57), "mlp_adam_warm": (63.79, 63.79)}
 PARTS = {"parameters_b": ["parameter"], "gradients_b": ["gradient"], "optimizer_state_b": ["optimizer state"],
-         "activations_b": ["activation", "activation (recomputed)"], "older_b": ["[before trace]"]}
+         "activations_b": ["activation", "activation (recomputed)", "activation (kept)"], "older_b": ["[before trace]"]}
 
 # Words of --category, and what they stand for.
 WORDS = {"parameters": {"parameter"}, "gradients": {"gradient"}, "optimizer_state": {"optimizer state"}, "inputs": {"input"},
-         "activations": {"activation", "activation (recomputed)"}, "recomputed": {"activation (recomputed)"},
+         "activations": {"activation", "activation (recomputed)", "activation (kept)"}, "kept": {"activation (kept)"}, "recomputed": {"activation (recomputed)"},
          "gradients,temporary": {"gradient", "temporary"}, "other": {"input", "temporary", "autograd detail", "[unknown]"}}
 OLDER = {"parameters", "optimizer_state"}  # of which some may be older than the recording
 
@@ -335,6 +336,13 @@ def leaks():
         m.run("import", f"{LOOPS}/{run}.json.gz", "--name", run)
         grows = [mt.total([r for r in m.rows("leaks", run, *by) if r["verdict"] in ("leak", "candidate")], "at_end_b") for by in ((), ("--by", "category"))]
         m.check(grows[0] == grows[1] > 0, run, "what grows, by site and by category", grows)
+    for run, grown, kept in (("list", {"activation (kept)"}, True), ("hooks_that_keep", {"[unknown]"}, False), ("copies", set(), False)):
+        if run == "copies":  # an average of the weights, made under no_grad
+            m.run("import", f"{ADVICE}/mlp_ema_nograd.json.zst", "--name", run)
+        words = {r["category"] for r in m.rows("leaks", run, "--by", "category") if r["verdict"] in ("leak", "candidate")}
+        rules = {b["why"] for b in m.query(f"SELECT DISTINCT why FROM v_alloc WHERE run = '{run}'")}
+        m.check(words == grown, run, "grows", words)
+        m.check(("R12b" in rules) == kept, run, "keeps results of forward", rules)
 
 
 def own_words(run):
