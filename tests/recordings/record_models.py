@@ -224,13 +224,14 @@ def record(program, path=None):
     return peak
 
 
-torch.set_num_threads(1)
-folder, only = sys.argv[1], sys.argv[2:]
-for name, (program, changes) in PROGRAMS.items():
-    if not only or name in only:
-        print(name, record(program, f"{folder}/{name}.json.zst"), flush=True)
-        for change in changes:
-            print(name, change, record(lambda: program(**CHANGES[change])), flush=True)
-for name, kind in EVALUATED.items():
-    if not only or name in only:
-        print(name, record(lambda: evaluate(kind), f"{folder}/{name}.json.zst"), "no_grad", record(lambda: evaluate(kind, grad=False)), flush=True)
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    folder, only = sys.argv[1], sys.argv[2:]
+    for name, (program, changes) in PROGRAMS.items():
+        if not only or name in only:
+            print(name, record(program, f"{folder}/{name}.json.zst"), flush=True)
+            for change in changes:
+                print(name, change, record(lambda: program(**CHANGES[change])), flush=True)
+    for name, kind in EVALUATED.items():
+        if not only or name in only:
+            print(name, record(lambda: evaluate(kind), f"{folder}/{name}.json.zst"), "no_grad", record(lambda: evaluate(kind, grad=False)), flush=True)
