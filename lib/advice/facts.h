@@ -76,7 +76,7 @@ struct mt_advice_facts {
     MT_VEC(uint32_t) optimizers; /* ops of Optimizer.step#, in order of time */
     MT_VEC(uint32_t) work;       /* top ops outside of these and of backward that leave blocks */
     MT_VEC(uint32_t) zero_grads; /* the same of Optimizer.zero_grad# */
-    MT_VEC(struct mt_advice_view) views;     /* in the order of ops */
+    MT_VEC(struct mt_advice_view) views; /* in the order of ops */
     MT_VEC(int64_t) operands;  /* lists: how many, and the numbers in each tensor that ops take */
     struct mt_map operands_of; /* by shape_id of a top op, where in `operands` its list is */
     MT_VEC(struct mt_advice_growth) growing; /* sites that hold more from step to step */
