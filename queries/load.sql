@@ -61,9 +61,9 @@ SELECT category, at_peak_b FROM node_category WHERE device_id = ?1 AND at_peak_b
 -- in: ?1 first node, ?2 one past the last, ?3 device id, ?4 figure   out: node (0: no call path), value or, for NULL,
 -- the least integer
 SELECT memtool_each(node_id, ifnull(value, -9223372036854775808)) FROM node_extra
-  WHERE node_id >= ?1 AND node_id < ?2 AND device_id = ?3 AND figure = ?4
+  WHERE node_id >= ?1 AND node_id < ?2 AND device_id = ?3 AND figure_id = (SELECT id FROM string WHERE text = ?4)
 UNION ALL SELECT memtool_each(0, ifnull(value, -9223372036854775808)) FROM node_extra
-  WHERE node_id = 0 AND device_id = ?3 AND figure = ?4;
+  WHERE node_id = 0 AND device_id = ?3 AND figure_id = (SELECT id FROM string WHERE text = ?4);
 
 -- name: load_threads
 -- in: ?1 run id   out: id, the thread's number, with that of its process where another one has the same, op_first, op_n, process

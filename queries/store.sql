@@ -47,13 +47,13 @@ INSERT INTO device VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?1
 -- name: thread_add
 INSERT INTO thread VALUES (?1,?2,?3,?4,?5,?6,?7);
 -- name: node_add_all
-INSERT INTO node SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10 FROM temp.rows;
+INSERT INTO node SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11 FROM temp.rows;
 -- name: node_stat_add_all
 INSERT INTO node_stat SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15 FROM temp.rows;
 -- name: node_category_add_all
 INSERT INTO node_category SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9 FROM temp.rows;
 -- name: node_extra_add_all
-INSERT INTO node_extra SELECT c0, c1, text, c2 FROM temp.rows;
+INSERT INTO node_extra SELECT c0, c1, c2, c3 FROM temp.rows;
 -- name: moment_add
 INSERT INTO moment VALUES (?1,?2,?3,?4,?5);
 -- name: step_add
@@ -176,6 +176,7 @@ DELETE FROM string WHERE id NOT IN (SELECT name_id FROM frame
   UNION ALL SELECT file_id FROM frame WHERE file_id IS NOT NULL
   UNION ALL SELECT shape_id FROM op WHERE shape_id IS NOT NULL
   UNION ALL SELECT tensor_id FROM alloc WHERE tensor_id IS NOT NULL
+  UNION ALL SELECT figure_id FROM node_extra
   UNION ALL SELECT recorded_id FROM op WHERE recorded_id IS NOT NULL
   UNION ALL SELECT pool_id FROM segment WHERE pool_id IS NOT NULL
   UNION ALL SELECT pool_id FROM block WHERE pool_id IS NOT NULL

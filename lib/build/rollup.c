@@ -155,8 +155,42 @@ static int total_cmp(const void *a, const void *b)
     return (int)x->device - (int)y->device;
 }
 
-/* Gives every node of the device with figures, and every one above, a row, in order of nodes.
- * place: of nodes, index into totals + 1. */
+/* Finds the nodes whose figures are all those of one node below: long chains of calls often. Where
+ * small paths are not listed each has rows of its own, for what they held themselves is unknown. */
+static void share_figures(struct mt_recording *r)
+{
+    uint8_t *part_n = mt_alloc(r->nodes.n + 1); /* children with figures; 2: several, or its own */
+    bool all = false;
+    for (size_t i = 0; i < r->devices.n; i++)
+        all |= r->devices.v[i].knows & (MT_LARGE_AT_PEAK | MT_LARGE_AT_END);
+    for (size_t i = 0; i < r->nodes.n; i++)
+        r->nodes.v[i].stat_node = MT_NONE;
+    for (size_t i = 0; i < r->stats.n; i++)
+        part_n[r->stats.v[i].node] = 2;
+    for (size_t n = r->nodes.n; n-- > 0;) {
+        struct mt_node *node = &r->nodes.v[n];
+        if (part_n[n] > 1 || all)
+            node->stat_node = MT_NONE;
+        if (!part_n[n] || node->parent == MT_NONE)
+            continue;
+        part_n[node->parent] += part_n[node->parent] < 2;
+        r->nodes.v[node->parent].stat_node =
+            node->stat_node == MT_NONE ? (uint32_t)n : node->stat_node;
+    }
+    free(part_n);
+}
+
+/* The nearest node above that has rows of its own; MT_NONE: there is none. */
+static uint32_t row_above(const struct mt_recording *r, size_t node)
+{
+    uint32_t above = r->nodes.v[node].parent;
+    while (above != MT_NONE && r->nodes.v[above].stat_node != MT_NONE)
+        above = r->nodes.v[above].parent;
+    return above;
+}
+
+/* Gives every node of the device with figures, and every one above that does not share those of
+ * another, a row, in order of nodes. place: of nodes, index into totals + 1. */
 static void add_rows(struct mt_recording *r, uint32_t *place, uint16_t device)
 {
     size_t n = r->totals.n;
@@ -167,6 +201,8 @@ static void add_rows(struct mt_recording *r, uint32_t *place, uint16_t device)
         uint32_t parent = r->nodes.v[node].parent;
         if (place[node] && parent != MT_NONE && !place[parent])
             place[parent] = MT_NONE;
+        if (r->nodes.v[node].stat_node != MT_NONE)
+            place[node] = 0;
         n += place[node] != 0;
     }
     r->totals.v = mt_realloc(r->totals.v, n * sizeof *r->totals.v);
@@ -188,11 +224,11 @@ static void sum_total(struct mt_recording *r, uint16_t device)
     add_rows(r, place, device);
     for (size_t n = r->nodes.n; n-- > 0;) {
         struct mt_node_total *own = place[n] ? &r->totals.v[place[n] - 1] : NULL;
-        uint32_t parent = r->nodes.v[n].parent;
         if (!own)
             continue;
         if (own->stat != MT_NONE)
             mt_sums_add(&own->total, &r->stats.v[own->stat].self);
+        uint32_t parent = row_above(r, n);
         assert(parent == MT_NONE || parent < n);
         if (parent != MT_NONE)
             mt_sums_add(&r->totals.v[place[parent] - 1].total, &own->total);
@@ -202,6 +238,7 @@ static void sum_total(struct mt_recording *r, uint16_t device)
 
 void mt_build_totals(struct mt_recording *r)
 {
+    share_figures(r);
     for (size_t d = 0; d < r->devices.n; d++)
         sum_total(r, (uint16_t)d);
     if (r->devices.n > 1 && r->totals.n)

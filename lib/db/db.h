@@ -15,7 +15,6 @@
 #define MT_SCHEMA_OLDEST  7     /* that is upgraded in place (db_upgrade.h) */
 #define MT_DB_WAIT_MS     30000 /* how long another importer is waited for */
 #define MT_DB_ROW_CELLS   16    /* columns of a bulk row */
-#define MT_DB_ROW_TEXT    15    /* the one that may be the address of a text, column `text` */
 
 struct mt_db;
 struct mt_stmt;

@@ -23,7 +23,7 @@ static int rows_connect(sqlite3 *sql, void *aux, int argc, const char *const *ar
     *out = &t->base;
     return sqlite3_declare_vtab(sql,
                                 "CREATE TABLE rows(c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, "
-                                "c11, c12, c13, c14, c15, text)");
+                                "c11, c12, c13, c14, c15)");
 }
 
 static int rows_disconnect(sqlite3_vtab *t)
@@ -83,12 +83,7 @@ static int rows_eof(sqlite3_vtab_cursor *c)
 
 static int rows_column(sqlite3_vtab_cursor *c, sqlite3_context *ctx, int column)
 {
-    const int64_t *cells = ((struct rows_cursor *)c)->cells;
-    if (column == MT_DB_ROW_CELLS) {
-        sqlite3_result_text(ctx, (const char *)(intptr_t)cells[MT_DB_ROW_TEXT], -1, SQLITE_STATIC);
-        return SQLITE_OK;
-    }
-    int64_t v = cells[column];
+    int64_t v = ((struct rows_cursor *)c)->cells[column];
     if (v != INT64_MIN)
         sqlite3_result_int64(ctx, v);
     return SQLITE_OK;

@@ -41,7 +41,8 @@ const struct mt_db_step mt_db_steps[] = {
     {12, "SELECT 1"},
     /* Snapshots without history do not know what was allocated, nor what was alive at the peak.
      * Runs say who imported them: at most the version that the file still has while steps are
-     * taken, and one from before categories where it has none. */
+     * taken, and one from before categories where it has none. Figures that many call paths share
+     * stand once, those of one node below; names of further ones are strings. */
     {13,
      "UPDATE device SET knows = knows & ~261, alloc_b = NULL, freed_b = NULL, net_b = NULL, "
      "  alloc_n = NULL, freed_n = NULL WHERE run_id IN (SELECT run_id FROM note WHERE kind = "
@@ -53,7 +54,16 @@ const struct mt_db_step mt_db_steps[] = {
      "ALTER TABLE run ADD COLUMN imported_by INTEGER;"
      "UPDATE run SET imported_by = (SELECT user_version FROM pragma_user_version);"
      "UPDATE run SET imported_by = min(imported_by, iif(kind = 0, 9, 12)) WHERE kind IN (0, 1) "
-     "  AND id IN (SELECT run_id FROM device WHERE knows & 64 AND NOT knows & 1073741824)"},
+     "  AND id IN (SELECT run_id FROM device WHERE knows & 64 AND NOT knows & 1073741824);"
+     "ALTER TABLE node ADD COLUMN stat_node_id INTEGER;"
+     "INSERT OR IGNORE INTO string(text) SELECT DISTINCT figure FROM node_extra;"
+     "CREATE TABLE upgraded (node_id INTEGER NOT NULL, device_id INTEGER NOT NULL, "
+     "  figure_id INTEGER NOT NULL, value INTEGER, PRIMARY KEY (node_id, device_id, figure_id)) "
+     "  WITHOUT ROWID;"
+     "INSERT INTO upgraded SELECT x.node_id, x.device_id, s.id, x.value FROM node_extra x "
+     "  JOIN string s ON s.text = x.figure ORDER BY x.node_id, x.device_id, s.id;"
+     "DROP TABLE node_extra;"
+     "ALTER TABLE upgraded RENAME TO node_extra"},
     {0, NULL},
 };
 

@@ -103,7 +103,7 @@ static enum mt_status add_allocated(struct loading *l, const struct mt_run_devic
     l->out->knows[MT_MEASURE_ALLOC_N] = mt_device_knows(d, MT_KNOWS_ALLOC | MT_KNOWS_COUNTS);
     if (!l->out->knows[MT_MEASURE_ALLOC_B])
         return MT_OK;
-    MT_TRY(mt_load_stats(l->blocks->db, l->blocks->run, d->id, t->nodes.n, use_stats, l, err));
+    MT_TRY(mt_load_stats(l->blocks->db, l->blocks->run, d->id, t, use_stats, l, err));
     mt_tree_add_device(t, d);
     for (size_t i = 0; i < t->outside.n; i++) {
         const struct mt_sums *sums = &t->outside.v[i].sums;

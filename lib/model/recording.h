@@ -226,8 +226,10 @@ struct mt_node {
     uint32_t frame;
     uint32_t top, scope, module; /* frames on the path; MT_NONE = none */
     uint8_t phase;               /* enum mt_phase */
-    uint8_t tells; /* of snapshots: what Python files on the path tell, enum mt_tells */
-    int32_t line;  /* where the path goes on in the frame's file; 0 = unknown, or several */
+    uint8_t tells;      /* of snapshots: what Python files on the path tell, enum mt_tells */
+    int32_t line;       /* where the path goes on in the frame's file; 0 = unknown, or several */
+    uint32_t stat_node; /* the build: the node below that alone did something; MT_NONE: itself or
+                           several did, or none */
     int64_t calls_n, time_ns, self_time_ns;
 };
 enum mt_phase {
@@ -273,7 +275,7 @@ struct mt_node_stat {
     uint16_t device;
     struct mt_sums self;
 };
-/* The same with its subtree: of each node with figures, and of all above one. */
+/* The same with its subtree: of each node with figures, and of those above where several meet. */
 struct mt_node_total {
     uint32_t node;
     uint32_t stat; /* index of its own; MT_NONE: it did nothing itself */

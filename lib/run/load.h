@@ -136,12 +136,12 @@ enum mt_status mt_load_rollup(struct mt_db *db, const struct mt_run *run,
                               const struct mt_run_device *device, struct mt_tree *out,
                               struct mt_err *err);
 
-/* What each of the run's first node_n nodes that did anything on a device did there. Errors:
- * MT_EDB. */
+/* What each of the run's nodes did on a device, if anything, in itself or below. Errors: MT_EDB. */
 typedef void mt_stats_use(void *closure, uint64_t node, const struct mt_sums *self,
                           const struct mt_sums *total);
 enum mt_status mt_load_stats(struct mt_db *db, const struct mt_run *run, int64_t device,
-                             uint64_t node_n, mt_stats_use *use, void *closure, struct mt_err *err);
+                             const struct mt_tree *t, mt_stats_use *use, void *closure,
+                             struct mt_err *err);
 
 /* Of them only what each holds itself at the end, or at the peak, where that is something. */
 typedef void mt_held_use(void *closure, uint64_t node, int64_t bytes, int64_t blocks_n);

@@ -21,7 +21,9 @@ static struct mt_sums read_sums(const int64_t *cells)
 /* Where rows go that begin with a node. */
 struct node_rows {
     int64_t first;
-    uint64_t n; /* nodes; a damaged database has others, too */
+    uint64_t n;                 /* nodes; a damaged database has others, too */
+    const struct mt_tree *tree; /* of stats; told: which of its nodes came */
+    bool *told;
     mt_stats_use *stats;
     mt_held_use *held;
     void *closure;
@@ -44,15 +46,26 @@ static void each_stats(void *closure, const int64_t *cells)
     uint64_t node = (uint64_t)cells[0] - (uint64_t)to->first;
     if (node >= to->n)
         return;
-    struct mt_sums self = read_sums(cells + 1), total = read_sums(cells + 8);
+    const struct mt_sums self = read_sums(cells + 1), total = read_sums(cells + 8), none = {0};
+    to->told[node] = true;
     to->stats(to->closure, node, &self, &total);
+    /* those above without rows, which would have come before, have the same figures */
+    for (uint32_t i = to->tree->nodes.v[node].parent; i != MT_NONE && !to->told[i];
+         i = to->tree->nodes.v[i].parent) {
+        to->told[i] = true;
+        to->stats(to->closure, i, &none, &total);
+    }
 }
 
 enum mt_status mt_load_stats(struct mt_db *db, const struct mt_run *run, int64_t device,
-                             uint64_t node_n, mt_stats_use *use, void *closure, struct mt_err *err)
+                             const struct mt_tree *t, mt_stats_use *use, void *closure,
+                             struct mt_err *err)
 {
-    struct node_rows to = {.n = node_n, .stats = use, .closure = closure};
-    return read_node_rows(db, MT_Q_LOAD_STATS, run, device, each_stats, &to, err);
+    struct node_rows to = {.n = t->nodes.n, .tree = t, .stats = use, .closure = closure};
+    to.told = mt_alloc(t->nodes.n + 1);
+    enum mt_status st = read_node_rows(db, MT_Q_LOAD_STATS, run, device, each_stats, &to, err);
+    free(to.told);
+    return st;
 }
 
 static void each_held(void *closure, const int64_t *cells)
@@ -123,5 +136,5 @@ enum mt_status mt_load_stats_of(struct mt_db *db, const struct mt_run *run,
 {
     if (device->only)
         return load_narrowed(db, run, device, t, use, closure, err);
-    return mt_load_stats(db, run, device->id, t->nodes.n, use, closure, err);
+    return mt_load_stats(db, run, device->id, t, use, closure, err);
 }

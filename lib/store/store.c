@@ -129,7 +129,8 @@ static void node_row(void *closure, uint64_t i, int64_t *c)
                              n->calls_n,
                              n->time_ns,
                              n->self_time_ns,
-                             n->line ? (int64_t)n->line : INT64_MIN};
+                             n->line ? (int64_t)n->line : INT64_MIN,
+                             n->stat_node == MT_NONE ? INT64_MIN : w->node + (int64_t)n->stat_node};
     memcpy(c, cells, sizeof cells);
 }
 

@@ -87,8 +87,8 @@ static void extra_row(void *closure, uint64_t row, int64_t *cells)
     const struct mt_node_extra *x = rows->order[row];
     cells[0] = node_id(rows->w, x->node);
     cells[1] = rows->w->device + x->device;
-    cells[2] = x->value;
-    cells[MT_DB_ROW_TEXT] = (int64_t)(intptr_t)mt_strtab_get(&rows->w->r->strings, x->figure);
+    cells[2] = rows->w->string_id[x->figure];
+    cells[3] = x->value;
 }
 
 /* There may be as many as call paths: rows are quickest written in their order. */
@@ -96,10 +96,15 @@ static enum mt_status write_extras(struct mt_writer *w, struct mt_err *err)
 {
     const size_t n = w->r->extras.n;
     struct extra_rows rows = {w, mt_alloc((n + 1) * sizeof *rows.order)};
-    for (size_t i = 0; i < n; i++)
+    enum mt_status st = MT_OK;
+    int64_t id;
+    for (size_t i = 0; i < n; i++) {
         rows.order[i] = &w->r->extras.v[i];
+        MT_TRY_OUT(mt_store_string(w, rows.order[i]->figure, &id, err));
+    }
     qsort(rows.order, n, sizeof *rows.order, extra_cmp);
-    enum mt_status st = mt_db_insert_rows(w->db, MT_Q_NODE_EXTRA_ADD_ALL, n, extra_row, &rows, err);
+    st = mt_db_insert_rows(w->db, MT_Q_NODE_EXTRA_ADD_ALL, n, extra_row, &rows, err);
+out:
     free(rows.order);
     return st;
 }

@@ -227,6 +227,25 @@ for report in 'tree state --depth 1' 'table state --columns self_at_end_b,at_end
     eval "\"$MEMTOOL\" $(echo "$report" | sed 's/ state/ state_only/') --db new.db --format csv" >new.out 2>err || fail "$report"
     cmp -s old.out new.out || fail "$report of version 13 differs from that of a new import"
 done
+# Version 13 had a row of figures for every call path, and names of further figures in each row.
+fresh 13
+"$MEMTOOL" import "$SAMPLES/basic/trace.json.gz" "$SAMPLES/heap/heaptrack.zst" --db new.db >out 2>err || fail "import"
+while read -r report; do
+    for db in old new; do
+        eval "\"$MEMTOOL\" $report --db $db.db --format csv" >$db.out 2>err || fail "$report of the $db one: $(cat err)"
+        [ "$(wc -l <$db.out)" -gt 4 ] || fail "$report of the $db one has no rows"
+    done
+    cmp -s old.out new.out || fail "$report of version 13 differs from that of a new import"
+done <<'REPORTS'
+table heaptrack --limit 0 --columns self_alloc_b,alloc_b,temporary_most_n,name
+tree heaptrack
+tree basic
+query "SELECT * FROM v_node ORDER BY run, id"
+query "SELECT * FROM v_node_extra ORDER BY run, node_id"
+REPORTS
+"$MEMTOOL" runs --delete heaptrack --db new.db >out 2>err || fail "runs --delete: $(cat err)"
+"$MEMTOOL" query --db new.db "SELECT count(*) FROM string WHERE text = 'temporary_most_n'" --format csv >out 2>err
+[ "$(tail -n 1 out)" = 0 ] || fail "the name of a figure that no run has is left"
 
 # A write-ahead log of a program that was killed would be played into the new database.
 wal() { # STATEMENT: what the log holds

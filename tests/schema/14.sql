@@ -132,11 +132,13 @@ CREATE TABLE node (
   phase INTEGER NOT NULL,          -- 0 other, 1 forward, 2 backward, 3 optimizer, 4 data loading, 5 recomputed
   calls_n INTEGER NOT NULL,
   time_ns INTEGER NOT NULL, self_time_ns INTEGER NOT NULL,
-  line INTEGER                     -- where in the frame's file the path goes on; NULL: unknown, or several lines
+  line INTEGER,                    -- where in the frame's file the path goes on; NULL: unknown, or several lines
+  stat_node_id INTEGER             -- node below, on whose rows of node_stat this one's figures with its subtree are: it did
+                                   -- nothing itself, and nothing else below it did; NULL: its own rows
 );
 
--- What a node did on a device; self_ = itself, without = with its subtree. No row: nothing. NULL: unknown
--- (device.knows). freed_b: what the node freed, be it another's; in heap logs, what was freed of its own.
+-- What a node did on a device; self_ = itself, without = with its subtree. No row: nothing, or what one node below
+-- did alone (node.stat_node_id). NULL: unknown (device.knows). freed_b: what the node freed, be it another's; in heap logs, what was freed of its own.
 CREATE TABLE node_stat (
   node_id INTEGER NOT NULL, device_id INTEGER NOT NULL,
   self_alloc_b INTEGER, self_freed_b INTEGER, self_alloc_n INTEGER,
@@ -161,9 +163,9 @@ CREATE TABLE node_category (
 -- event of the log freed, at most; read_b; lifetime_ns, the sum over blocks. No row: 0 where the device knows them.
 CREATE TABLE node_extra (
   node_id INTEGER NOT NULL, device_id INTEGER NOT NULL, -- 0: no call path
-  figure TEXT NOT NULL,            -- ends in its unit, as columns do
+  figure_id INTEGER NOT NULL,      -- string: ends in its unit, as columns do
   value INTEGER,                   -- NULL: it leaves 64 bits
-  PRIMARY KEY (node_id, device_id, figure)
+  PRIMARY KEY (node_id, device_id, figure_id)
 ) WITHOUT ROWID;
 
 CREATE TABLE step (
@@ -362,14 +364,15 @@ CREATE VIEW v_frame AS SELECT f.id, CASE WHEN f.instance < 0 THEN s.text ELSE s.
 CREATE VIEW v_node AS SELECT r.name AS run, n.id, n.parent_id, f.name, f.kind, t.name AS top, sc.name AS scope, m.name AS module,
   CASE n.phase WHEN 1 THEN 'forward' WHEN 2 THEN 'backward' WHEN 3 THEN 'optimizer' WHEN 4 THEN 'data loading' WHEN 5 THEN 'recomputed' ELSE 'other' END AS phase,
   n.calls_n, n.time_ns, n.self_time_ns, d.name AS device,
-  st.self_alloc_b - st.self_freed_b AS self_net_b, st.alloc_b - st.freed_b AS net_b,
-  st.self_alloc_b, st.alloc_b, st.self_freed_b, st.freed_b, st.self_alloc_n, st.alloc_n,
-  st.self_at_peak_b, st.at_peak_b, st.self_at_peak_n, st.at_peak_n, st.self_at_end_b, st.at_end_b, st.self_at_end_n, st.at_end_n,
+  (n.stat_node_id IS NULL) * (st.self_alloc_b - st.self_freed_b) AS self_net_b, st.alloc_b - st.freed_b AS net_b,
+  (n.stat_node_id IS NULL) * st.self_alloc_b AS self_alloc_b, st.alloc_b, (n.stat_node_id IS NULL) * st.self_freed_b AS self_freed_b, st.freed_b, (n.stat_node_id IS NULL) * st.self_alloc_n AS self_alloc_n, st.alloc_n,
+  (n.stat_node_id IS NULL) * st.self_at_peak_b AS self_at_peak_b, st.at_peak_b, (n.stat_node_id IS NULL) * st.self_at_peak_n AS self_at_peak_n, st.at_peak_n,
+  (n.stat_node_id IS NULL) * st.self_at_end_b AS self_at_end_b, st.at_end_b, (n.stat_node_id IS NULL) * st.self_at_end_n AS self_at_end_n, st.at_end_n,
   f.object, f.file, n.line
   FROM run r JOIN node n ON n.id >= r.node_first AND n.id < r.node_first + r.node_n
   JOIN v_frame f ON f.id = n.frame_id JOIN v_frame t ON t.id = n.top_frame_id
   LEFT JOIN v_frame sc ON sc.id = n.scope_frame_id LEFT JOIN v_frame m ON m.id = n.module_frame_id
-  LEFT JOIN node_stat st ON st.node_id = n.id LEFT JOIN device d ON d.id = st.device_id;
+  LEFT JOIN node_stat st ON st.node_id = coalesce(n.stat_node_id, n.id) LEFT JOIN device d ON d.id = st.device_id;
 
 -- Every op of all runs.
 CREATE VIEW v_op AS SELECT r.name AS run, o.id, o.parent_id, coalesce(rs.text, f.name) AS name, f.kind, t.tid AS thread,
@@ -440,8 +443,8 @@ CREATE VIEW v_holding AS SELECT r.name AS run, d.name AS device, h.node_id, f.na
   LEFT JOIN step s ON s.run_id = r.id AND s.position = h.moment AND m.kind = 0;
 
 -- Further figures of call paths that only some formats have: temporary blocks, reads, lifetimes.
-CREATE VIEW v_node_extra AS SELECT r.name AS run, d.name AS device, x.node_id, f.name, x.figure, x.value
-  FROM run r JOIN device d ON d.run_id = r.id JOIN node_extra x ON x.device_id = d.id
+CREATE VIEW v_node_extra AS SELECT r.name AS run, d.name AS device, x.node_id, f.name, s.text AS figure, x.value
+  FROM run r JOIN device d ON d.run_id = r.id JOIN node_extra x ON x.device_id = d.id JOIN string s ON s.id = x.figure_id
   LEFT JOIN node n ON n.id = x.node_id LEFT JOIN v_frame f ON f.id = n.frame_id;
 
 -- What import noted of each run.

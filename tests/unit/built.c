@@ -218,17 +218,21 @@ static void tell_sums(const struct mt_sums *s, struct mt_buf *out)
 void tell_stats(struct mt_recording *r, struct mt_buf *out)
 {
     const struct mt_sums none = {0};
-    for (size_t i = 0; i < r->totals.n; i++) {
-        const struct mt_node_total *s = &r->totals.v[i];
-        const struct mt_device *d = &r->devices.v[s->device];
-        char device[32];
-        mt_device_name(d->type, d->index, device);
-        mt_buf_addf(out, "%s %s:", frame_name(r, r->nodes.v[s->node].frame), device);
-        tell_sums(s->stat == MT_NONE ? &none : &r->stats.v[s->stat].self, out);
-        mt_buf_adds(out, " |");
-        tell_sums(&s->total, out);
-        mt_buf_addc(out, '\n');
-    }
+    for (size_t n = 0; n < r->nodes.n; n++)
+        for (size_t i = 0; i < r->totals.n; i++) {
+            const struct mt_node_total *s = &r->totals.v[i];
+            const struct mt_device *d = &r->devices.v[s->device];
+            const bool shared = r->nodes.v[n].stat_node != MT_NONE;
+            char device[32];
+            if (s->node != (shared ? r->nodes.v[n].stat_node : n))
+                continue;
+            mt_device_name(d->type, d->index, device);
+            mt_buf_addf(out, "%s %s:", frame_name(r, r->nodes.v[n].frame), device);
+            tell_sums(shared || s->stat == MT_NONE ? &none : &r->stats.v[s->stat].self, out);
+            mt_buf_adds(out, " |");
+            tell_sums(&s->total, out);
+            mt_buf_addc(out, '\n');
+        }
 }
 
 void tell_steps(struct mt_recording *r, struct mt_buf *out)
