@@ -16,13 +16,15 @@ void mt_path_tree_free(struct mt_path_tree *p)
     mt_vec_free(&p->frames);
     mt_vec_free(&p->flags);
     mt_vec_free(&p->frame_of);
+    mt_vec_free(&p->first_child);
     mt_map_free(&p->children);
 }
 
 uint64_t mt_path_tree_bytes(const struct mt_path_tree *p)
 {
     return mt_strtab_bytes(&p->keys) + mt_strtab_bytes(&p->functions) +
-           p->frames.n * sizeof *p->frames.v + p->flags.n + mt_map_bytes(&p->children);
+           p->frames.n * sizeof *p->frames.v + p->flags.n + mt_vec_bytes(&p->first_child) +
+           mt_map_bytes(&p->children);
 }
 
 static uint32_t text(struct mt_path_tree *p, const char *s)
@@ -85,24 +87,40 @@ static void describe(const struct mt_path_tree *p, struct mt_node *n)
         n->scope = parent->top;
 }
 
+/* Where the child of a node with that frame is kept; MT_NONE: it is none yet. */
+static uint32_t *child_at(struct mt_path_tree *p, uint32_t parent, uint32_t frame)
+{
+    uint32_t *first = NULL;
+    if (parent != MT_NONE) {
+        while (p->first_child.n <= parent)
+            *mt_vec_push(&p->first_child) = MT_NONE;
+        first = &p->first_child.v[parent];
+    }
+    if (first && (*first == MT_NONE || p->rec->nodes.v[*first].frame == frame))
+        return first;
+    return mt_map_at(&p->children, (uint64_t)(parent + 1u) << 32 | frame);
+}
+
+static uint32_t child(struct mt_path_tree *p, uint32_t parent, const struct mt_path_frame *f)
+{
+    struct mt_recording *r = p->rec;
+    uint32_t *at = child_at(p, parent, f->frame);
+    if (*at == MT_NONE) {
+        *at = (uint32_t)r->nodes.n;
+        struct mt_node n = {
+            .parent = parent, .frame = f->frame, .module = MT_NONE, .line = f->line};
+        describe(p, &n);
+        *mt_vec_push(&r->nodes) = n;
+    }
+    return *at;
+}
+
 uint32_t mt_path_node(struct mt_path_tree *p, uint32_t parent, uint32_t frame)
 {
     struct mt_recording *r = p->rec;
     const struct mt_path_frame *f = &p->frames.v[frame];
-    uint32_t node;
-    if (parent != MT_NONE && r->nodes.v[parent].frame == f->frame) {
-        node = parent;
-    } else {
-        uint32_t *at = mt_map_at(&p->children, (uint64_t)(parent + 1u) << 32 | f->frame);
-        if (*at == MT_MAP_NONE) {
-            *at = (uint32_t)r->nodes.n;
-            struct mt_node n = {
-                .parent = parent, .frame = f->frame, .module = MT_NONE, .line = f->line};
-            describe(p, &n);
-            *mt_vec_push(&r->nodes) = n;
-        }
-        node = *at;
-    }
+    bool recurs = parent != MT_NONE && r->nodes.v[parent].frame == f->frame;
+    uint32_t node = recurs ? parent : child(p, parent, f);
     if (r->nodes.v[node].line != f->line)
         r->nodes.v[node].line = 0;
     return node;

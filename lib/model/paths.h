@@ -36,8 +36,9 @@ struct mt_path_tree {
         int32_t line;   /* 0 = unknown */
     })
     frames;
-    MT_VEC(uint8_t) flags;  /* of the recording's frames from `first` on */
-    struct mt_map children; /* parent node, frame -> node */
+    MT_VEC(uint8_t) flags;        /* of the recording's frames from `first` on */
+    MT_VEC(uint32_t) first_child; /* of nodes, most of which have no other; MT_NONE: none */
+    struct mt_map children;       /* roots and the others: parent node, frame -> node */
 };
 
 void mt_path_tree_init(struct mt_path_tree *p, struct mt_recording *rec);
