@@ -47,7 +47,8 @@ INSERT INTO device VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?1
 -- name: thread_add
 INSERT INTO thread VALUES (?1,?2,?3,?4,?5,?6,?7);
 -- name: node_add_all
-INSERT INTO node SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11 FROM temp.rows;
+INSERT INTO node(parent_id, frame_id, top_frame_id, scope_frame_id, module_frame_id, phase, calls_n, time_ns, self_time_ns, line, stat_node_id)
+  SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10 FROM temp.rows;
 -- name: node_stat_add_all
 INSERT INTO node_stat SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15 FROM temp.rows;
 -- name: node_category_add_all

@@ -199,6 +199,7 @@ struct node_reader {
     struct mt_db *db;
     int64_t first;
     bool items; /* one per node, too, in the order of their ids */
+    bool timed; /* which have calls and times: those of heap logs have none */
     struct mt_known_frames *known;
     struct mt_tree *t;
     enum mt_status st;
@@ -222,11 +223,14 @@ static enum mt_status frames_of(struct node_reader *r, const int64_t *ids, struc
     return MT_OK;
 }
 
+/* cells: its calls and times; NULL: it has none. */
 static void add_item(struct mt_tree *t, uint32_t node, uint32_t parent, const int64_t *cells)
 {
     struct mt_item *item = mt_vec_push(&t->items);
     *item = mt_item_of_node(node);
     item->parent = parent;
+    if (!cells)
+        return;
     item->calls_n = cells[0];
     item->time_ns = cells[1];
     item->self_time_ns = cells[2];
@@ -283,7 +287,7 @@ static void add_node(struct node_reader *r, const int64_t *cells)
     t->has_lines |= f[OWN].line != none;
     *mt_vec_push(&t->nodes) = node;
     if (r->items)
-        add_item(t, at, parent, cells + 2 + FRAMES);
+        add_item(t, at, parent, r->timed ? cells + 2 + FRAMES : NULL);
 }
 
 static void add_waiting(struct node_reader *r)
@@ -311,11 +315,12 @@ static enum mt_status read_nodes(struct mt_db *db, const struct mt_run *run, boo
     struct node_reader r = {.db = db,
                             .first = run->node_first,
                             .items = items,
+                            .timed = items && run->kind != MT_RUN_HEAP,
                             .known = t->known ? t->known : &own,
                             .t = t,
                             .err = err};
     struct mt_stmt *s;
-    MT_TRY(mt_db_query(db, items ? MT_Q_LOAD_ITEMS : MT_Q_LOAD_NODES, &s, err));
+    MT_TRY(mt_db_query(db, r.timed ? MT_Q_LOAD_ITEMS : MT_Q_LOAD_NODES, &s, err));
     mt_stmt_bind(s, "ii", run->node_first, run->node_first + run->node_n);
     enum mt_status st = mt_stmt_each(s, each_node, &r, err);
     add_waiting(&r);

@@ -119,8 +119,7 @@ static void node_row(void *closure, uint64_t i, int64_t *c)
 {
     const struct mt_writer *w = closure;
     const struct mt_node *n = &w->r->nodes.v[i];
-    const int64_t cells[] = {w->node + (int64_t)i,
-                             n->parent == MT_NONE ? INT64_MIN : w->node + (int64_t)n->parent,
+    const int64_t cells[] = {n->parent == MT_NONE ? INT64_MIN : w->node + (int64_t)n->parent,
                              w->frame_id[n->frame],
                              w->frame_id[n->top],
                              frame_or_null(w, n->scope),
