@@ -105,6 +105,21 @@ static uint32_t node_of(struct reader *r, const char *s, size_t n)
 
 /* ---- events ---- */
 
+/* "0x5655897514a0": sixteen digits may be looked at, for behind a line are others, or zero bytes.
+ */
+static bool take_address(struct mt_fields *f, uint64_t *v)
+{
+    enum { EIGHT = 8 };
+    uint32_t high, low;
+    const char *p = f->p + 3;
+    if (f->end - f->p < 3 + EIGHT || memcmp(f->p, " 0x", 3) != 0 || mt_hex_eight(p, &high) < EIGHT)
+        return mt_field_address(f, v);
+    unsigned n = mt_hex_eight(p + EIGHT, &low);
+    *v = n < EIGHT ? (uint64_t)high << 4 * n | low : (uint64_t)high << 32 | low;
+    f->p = p + EIGHT + n;
+    return n < EIGHT || mt_hex_digit(*f->p) > 15;
+}
+
 /* "0x80", or "0" as glibc prints nothing. */
 static bool take_size(struct mt_fields *f, int64_t *size)
 {
@@ -153,7 +168,7 @@ static enum mt_status event(struct reader *r, char op, struct mt_fields f, uint3
     uint64_t address;
     int64_t size = 0;
     bool sized = op == '+' || op == '>' || op == '!';
-    if (!mt_field_address(&f, &address) || (sized && !take_size(&f, &size)) || !mt_field_end(&f)) {
+    if (!take_address(&f, &address) || (sized && !take_size(&f, &size)) || !mt_field_end(&f)) {
         skip(r);
         return MT_OK;
     }

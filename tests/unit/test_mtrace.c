@@ -54,6 +54,15 @@ static const struct summed_file mtraces[] = {
      " alloc 1 n 1 peak 1 end 1 moments 1 events 1\n"
      "[a+0x12] 1/1/1\n"
      "note skipped 7\n"},
+    /* of 7 to 17 digits: each is another, also where the next line begins with digits of hex */
+    {"long addresses",
+     START A "+ 0x1234567 0x1\n" A "+ 0x12345678 0x2\n" A "+ 0x123456789 0x4\n" A
+             "+ 0x123456789abcdef 0x8\n" A "+ 0xfedcba9876543210 0x10\n" A
+             "+ 0x123456789abcdef01 0x20\n" A "- 0x12345678\nabcdef\n" A "- 0x123456789ABCDEF\n" A
+             "- 0xfedcba9876543210\n",
+     " alloc 31 n 5 peak 31 end 5 moments 8 events 8\n"
+     "[a+0x12] 31/31/5\n"
+     "note skipped 2\n"},
     {"nothing at all", START "= End\n",
      " alloc 0 n 0 peak 0 end 0 moments 0 events 0\n"
      "note no_allocations 1\n"},
