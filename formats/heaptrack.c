@@ -414,6 +414,8 @@ static enum mt_status read_log(struct mt_stream *in, const struct mt_read_opts *
     add_temporary(&r);
     if (r.is_raw)
         mt_ht_raw_close(&r.raw);
+    mt_ht_tables_free(&r.tables); /* what the heap makes of it needs the room */
+    mt_rec_beside(rec, &r.beside, 0);
     st = mt_heap_close(r.heap, err);
 out:
     mt_heap_free(r.heap);

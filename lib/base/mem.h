@@ -41,6 +41,10 @@ char *mt_asprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
         (vec)->v = NULL;                                                                           \
         (vec)->n = (vec)->cap = 0;                                                                 \
     } while (0)
+/* Gives it room for so many elements and no more; not less than it has. */
+#define mt_vec_room(vec, most)                                                                     \
+    ((vec)->cap = (most),                                                                          \
+     (vec)->v = mt_realloc((vec)->v, ((vec)->cap + !(vec)->cap) * sizeof *(vec)->v))
 /* What it takes, about. */
 #define mt_vec_bytes(vec) ((uint64_t)(vec)->cap * sizeof *(vec)->v)
 /* Internal to mt_vec_push: returns the array grown to at least one more element. */

@@ -412,8 +412,8 @@ static void put_changes(struct mt_heap *h, int64_t first)
         *mt_vec_push(&to->sites) =
             (struct mt_site){.node = h->slots.v[slot].node, .device = h->device};
     }
-    while (to->holdings.all.n < end)
-        *mt_vec_push(&to->holdings.all) = (struct mt_retained_change){0};
+    mt_vec_room(&to->holdings.all, end);
+    to->holdings.all.n = end;
     for (size_t i = 0; i < h->changes.n; i++) {
         const struct mt_heap_change *c = &h->changes.v[i];
         to->holdings.all.v[place[c->slot]++] =

@@ -306,7 +306,7 @@ enum mt_status mt_heap_tick(struct mt_heap *h, int64_t t, struct mt_err *err)
     }
     if (t == h->now)
         return MT_OK;
-    bool window = ++h->window_ticks > h->packed_n / MT_HEAP_LEVELS,
+    bool window = ++h->window_ticks >> (h->packed_n / MT_HEAP_LEVELS),
          moment = ++h->ticks >= h->stride;
     if (window)
         mt_heap_end_window(h);

@@ -87,11 +87,10 @@ void mt_heap_push_change(struct mt_heap *h, uint32_t slot, int64_t bytes, int64_
 
 void mt_heap_push_moment(struct mt_heap *h, int64_t t)
 {
-    enum { FEW = 64 };
     *mt_vec_push(&h->moments) = t;
     if (h->moments.n >= MT_HEAP_MOMENTS)
         thin(h);
-    while (h->changes.n > h->change_limit && h->moments.n > FEW)
+    while (h->changes.n > h->change_limit && h->moments.n > MT_HEAP_FEW_MOMENTS)
         thin(h);
     if (h->changes.n > h->change_limit)
         h->change_limit *= 2;
@@ -100,6 +99,12 @@ void mt_heap_push_moment(struct mt_heap *h, int64_t t)
 void mt_heap_end_moment(struct mt_heap *h)
 {
     enum { AHEAD = 16 }; /* slots are fetched into the processor's cache before their turn */
+    if (h->changes.n + h->touched.n > h->change_limit && h->moments.n > MT_HEAP_FEW_MOMENTS) {
+        /* before they are added, so that there need not be room for all */
+        for (size_t i = 0; i < h->touched.n; i++)
+            h->slots.v[h->touched.v[i]].at = 0;
+        thin(h);
+    }
     size_t before = h->changes.n;
     h->ticks = 0;
     for (size_t i = 0; i < h->touched.n; i++) {

@@ -8,9 +8,10 @@
 
 enum {
     MT_HEAP_MOMENTS = 512,     /* at most */
+    MT_HEAP_FEW_MOMENTS = 64,  /* no fewer for want of memory */
     MT_HEAP_CHANGES = 1 << 18, /* of what paths hold, before there are fewer moments */
     MT_HEAP_SAMPLES = 1 << 12,
-    MT_HEAP_LEVELS = 1 << 16,      /* changes of the level, before windows grow */
+    MT_HEAP_LEVELS = 1 << 16,      /* changes of the level, before windows double, each time */
     MT_HEAP_CHECK = (1 << 16) - 1, /* events between two looks at memory */
     MT_HEAP_SUM_BITS = 60
 };
