@@ -77,6 +77,11 @@ static enum mt_status look_at(struct walk *w, char *path, int depth, struct mt_e
         *mt_vec_push(&w->links) = path;
         return MT_OK;
     }
+    if (!there || (S_ISLNK(info.st_mode) && !link)) { /* such as a link to a file that is gone */
+        w->file_n++;
+        *mt_vec_push(&w->unread) = path;
+        return MT_OK;
+    }
     w->link_n += link && S_ISDIR(target.st_mode);
     if (there && S_ISDIR(info.st_mode)) {
         w->folder_n++;
@@ -159,13 +164,14 @@ static const char *ending(const char *path)
     return dot ? dot : "";
 }
 
-/* An empty rank3.pickle beside others is what a rank failed to write; an empty marker is not. */
+/* What cannot be opened fails, as if it had been named. An empty rank3.pickle beside others is what
+ * a rank failed to write; an empty marker is not. */
 static void judge_unread(struct walk *w)
 {
     const size_t n = w->all.n;
     for (size_t i = 0; i < w->unread.n; i++) {
         char *path = w->unread.v[i];
-        bool alike = false;
+        bool alike = access(path, R_OK) != 0;
         for (size_t k = 0; k < n && !alike; k++)
             alike = strcmp(ending(path), ending(w->all.v[k].path)) == 0;
         if (alike)
