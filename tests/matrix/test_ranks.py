@@ -412,7 +412,7 @@ clusters_are("sglang", [(None, None, 0, 3, 4)], [3])
 held_by("pids", [20, 20], None, "node1_{0}4711.1700000000000.pt.trace.json")
 m.check([row["rank"] for row in m.rows("ranks", "pids") if row["section"] == "rank"] == [None, None], "pids")
 # What `record` saw of all processes is beside the ranks, and no run of a trend, unless it is asked for.
-held_by("recorded", noisy([20, 20, 20, 60]))
+held_by("recorded", jobs.noisy([20, 20, 20, 60]))
 before = {form: m.run("trend", "recorded", "--format", form)[1] for form in ("csv", "json", "svg")}
 m.run("import", os.path.join(SAMPLES, "process", "mprofile.dat"), "--name", "log", "--group", "recorded")
 _, told, err = m.run("trend", "recorded", "--format", "csv")
@@ -427,7 +427,7 @@ for command in ("ranks", "trend"):
     m.check(list(known) == ["log"] and known["log"] > 300 << 20, command, "a process that is asked for", known)
 rolled = [line.split("\t") for line in m.run("export", "--rollup", "recorded", "--format", "tsv")[1].splitlines()]
 compared = {row[11]: row[6] for row in rolled if row[0] == "run"}
-held_by("counted", [20, 21, 22], called="dump_{}.json")
+held_by("counted", [20, 21, 22], None, "dump_{}.json")
 m.run("import", os.path.join(SAMPLES, "process", "psrecord.txt"), "--name", "other_log", "--group", "counted")
 m.check(sorted(line.split("\t")[3] for line in m.run("export", "--rollup", "counted", "--format", "tsv")[1].splitlines() if line.startswith("run\t")) == ["0", "1", "2", "\\N"],
         "ranks by their numbers beside a process log")

@@ -47,7 +47,8 @@ for run in m.imported(inputs.all_inputs()):
         for device in run.devices:
             reserved(run, device)
 # the smallest integer, which is NULL elsewhere, is an address and a stream like another
-events = [{"action": "alloc", "addr": 1 << 63, "size": 512, "stream": -(1 << 63), "frames": [], "time_us": 10**15}]
+events = [{"action": "alloc", "addr": 1 << 63, "size": 512, "stream": -(1 << 63), "frames": [], "time_us": 10**15},
+          {"action": "free_completed", "addr": 1 << 63, "size": 512, "stream": -(1 << 63), "frames": [], "time_us": 10**15 + 1}]
 with open("smallest.pickle", "wb") as out:
     pickle.dump({"segments": [], "device_traces": [events]}, out)
 m.run("import", "smallest.pickle", codes=(0,))
