@@ -24,9 +24,11 @@ static bool is_of_part(const char *text, const char *word)
     static const char *const parts[] = {"local", "node", "group", "dp", "tp",
                                         "pp",    "cp",   "ep",    "mp"};
     for (size_t i = 0; i < MT_ARRAY_LEN(parts); i++) {
-        const size_t n = strlen(parts[i]);
-        if (word - text > (ptrdiff_t)n && strncasecmp(word - n - 1, parts[i], n) == 0)
-            return true;
+        const size_t n = strlen(parts[i]) + 1;
+        if ((size_t)(word - text) < n || strncasecmp(word - n, parts[i], n - 1) != 0)
+            continue;
+        if (word - n == text || !isalpha((unsigned char)word[-(ptrdiff_t)n - 1]))
+            return true; /* not "fsdp_rank", "dump_rank" */
     }
     return false;
 }
