@@ -7,6 +7,7 @@
 #include "cmd/view.h"
 #include "lib/base/human.h"
 #include "lib/base/machine.h"
+#include "lib/base/map.h"
 #include "lib/model/steps_advice.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +28,8 @@ struct target {
     char *path;
     struct mt_db *db;
     bool created;        /* and nothing is stored in it yet */
-    size_t run_n, oom_n; /* of the files so far but process logs; those with a failed allocation */
+    struct mt_map runs;  /* of the files so far, by id; several may have one content */
+    size_t run_n, oom_n; /* of these but process logs; those with a failed allocation */
 };
 
 static enum mt_status open_database(struct target *t, struct mt_err *err)
@@ -44,6 +46,7 @@ static enum mt_status open_database(struct target *t, struct mt_err *err)
 static void close_database(struct target *t)
 {
     (t->created ? mt_db_close_unused : mt_db_close)(t->db);
+    mt_map_free(&t->runs);
     free(t->path);
 }
 
@@ -97,9 +100,12 @@ static void tell_replaced(const char *run)
 static void tell(struct target *t, const char *path, const struct mt_recording *rec,
                  struct mt_store_result *result)
 {
+    uint32_t *seen = mt_map_at(&t->runs, (uint64_t)result->run_id);
+    const bool new = *seen == MT_MAP_NONE;
+    *seen = 0;
     tell_created(t);
-    t->run_n += !rec || rec->kind != MT_RUN_PROCESS;
-    t->oom_n += rec && rec->notes[MT_NOTE_OOM].count;
+    t->run_n += new && (!rec || rec->kind != MT_RUN_PROCESS);
+    t->oom_n += new && rec && rec->notes[MT_NOTE_OOM].count;
     if (result->existed)
         tell_existed(path, result);
     else
