@@ -57,15 +57,20 @@ static void drop_recorder(char *name)
     }
 }
 
+enum { NAME = 200 }; /* bytes of one that is made */
+
 /* The last part of a path, without what says how it is packed, and when it was written. */
-static void stem(const char *path, size_t n, char name[200])
+static void stem(const char *path, size_t n, char name[NAME])
 {
     static const char *const endings[] = {".gz", ".zst",    ".lz4", ".json", ".trace",
                                           ".pt", ".pickle", ".pkl", ".heap", ".out",
                                           ".pb", ".bin",    ".raw"};
     const char *slash = memrchr(path, '/', n);
     const char *from = slash ? slash + 1 : path;
-    snprintf(name, 200, "%.*s", (int)(path + n - from), from);
+    size_t whole = (size_t)(path + n - from), fits = whole < NAME ? whole : NAME - 1;
+    while (fits < whole && fits && ((unsigned char)from[fits] & 0xc0) == 0x80)
+        fits--; /* no half of a character */
+    snprintf(name, NAME, "%.*s", (int)fits, from);
     for (size_t i = 0; i < MT_ARRAY_LEN(endings); i++) {
         size_t len = strlen(name), e = strlen(endings[i]);
         if (len > e && strcmp(name + len - e, endings[i]) == 0)
@@ -75,8 +80,9 @@ static void stem(const char *path, size_t n, char name[200])
     drop_recorder(name);
 }
 
-/* Puts the names of so many folders that a part of a path lies in before its stem. */
-static void add_folders(const char *path, const char *part, int folders, char name[200])
+/* Puts the names of so many folders that a part of a path lies in before its stem, or of fewer that
+ * fit. */
+static void add_folders(const char *path, const char *part, int folders, char name[NAME])
 {
     const char *from = part;
     struct mt_buf whole = {0};
@@ -87,13 +93,14 @@ static void add_folders(const char *path, const char *part, int folders, char na
         const char *end = at;
         while (at > path && at[-1] != '/')
             at--;
-        if (at == end || strncmp(at, "./", 2) == 0 || strncmp(at, "../", 3) == 0)
+        const bool fits = (size_t)(part - at) + strlen(name) < NAME;
+        if (at == end || !fits || strncmp(at, "./", 2) == 0 || strncmp(at, "../", 3) == 0)
             break;
         from = at;
     }
     mt_buf_add(&whole, from, (size_t)(part - from));
     mt_buf_adds(&whole, name);
-    snprintf(name, 200, "%s", whole.s);
+    snprintf(name, NAME, "%s", whole.s);
     mt_buf_free(&whole);
 }
 
@@ -104,7 +111,7 @@ static const char *last_part(const char *path, const char *end)
     return slash ? slash + 1 : path;
 }
 
-void mt_store_name_of(const char *source, int folders, char name[200])
+void mt_store_name_of(const char *source, int folders, char name[NAME])
 {
     static const char group[] = "baseline:";
     const char *end = source + strlen(source), *part = last_part(source, end);
@@ -114,13 +121,13 @@ void mt_store_name_of(const char *source, int folders, char name[200])
         part = last_part(source, part - 1);
     }
     if (strcmp(source, "-") == 0)
-        snprintf(name, 200, "stdin");
+        snprintf(name, NAME, "stdin");
     else
         add_folders(source, part, folders, name);
     if (strncmp(name, group, sizeof group - 1) == 0)
         name[sizeof group - 2] = '-'; /* no run could be named by it */
     if (!*name || *name == '@' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-        snprintf(name, 200, "run"); /* no name for a run */
+        snprintf(name, NAME, "run"); /* no name for a run */
 }
 
 /* Stands for the new run in groups, until it is there. */
@@ -224,7 +231,7 @@ static enum mt_status find_with_folders(struct mt_db *db, const struct mt_store_
                                         char name[256], int64_t *id, struct mt_err *err)
 {
     enum { MOST = 8 };
-    char made[200];
+    char made[NAME];
     int64_t taken;
     *id = 0;
     for (int folders = 0; o->replace && folders <= MOST && !*id; folders++) {
@@ -241,7 +248,7 @@ static enum mt_status make_name(struct mt_db *db, const struct mt_store_opts *o,
                                 struct mt_store_result *out, struct mt_err *err)
 {
     int64_t id, taken;
-    char base[200];
+    char base[NAME];
     MT_TRY(find_with_folders(db, o, out->name, &id, err));
     if (id)
         return replace(db, id, out->name, out, err);

@@ -240,4 +240,11 @@ m.db = os.path.abspath("named.memtool.db")
 m.run("import", "rank_a/../of-a-folder-further-up/rank0/step_100/2026-11-26/dump.pickle".replace("rank_a/../", ""), "of-a-folder-further-up/rank1/step_100/2026-11-26/dump.pickle")
 m.known.clear()
 m.check(names() == ["rank0/step_100/2026-11-26/dump", "rank1/step_100/2026-11-26/dump"], "names of files of one name", names())
+# What does not fit in a name is left out, but no half of a folder or character is in it.
+E = "\u00e9"
+for folder in ("x" + E * 60, E * 60):
+    write(f"long/{folder}/{E * 40}/rank/trace.json")
+write(f"long/y{E * 110}.json")
+imported("long")
+m.check(names() == ["rank", "rank-2", "y" + E * 99], "long names", names())
 m.finish(at_least=100)
