@@ -3,6 +3,7 @@
 #include "formats/text_time.h"
 #include "lib/base/mem.h"
 #include "lib/base/pattern.h"
+#include "lib/model/recording.h"
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -98,6 +99,15 @@ static bool is_there(const struct mt_text_pattern *p, const char *name, size_t n
     return false;
 }
 
+/* Whether a field is called as what is no size of memory: threads, times, what was asked for in
+ * vain. */
+static bool means_no_size(const char *name, size_t n)
+{
+    char given[MT_TEXT_NAME] = "";
+    memcpy(given, name, n);
+    return !mt_metric_is_bytes(given) || strcmp(given, mt_metric_names[MT_METRIC_OOM]) == 0;
+}
+
 /* "{rss}" or "{rss:MB}", at whose brace *at is; *at comes to stand behind it. */
 static enum mt_status take_field(struct translation *t, const char **at, struct mt_err *err)
 {
@@ -116,6 +126,11 @@ static enum mt_status take_field(struct translation *t, const char **at, struct 
         return refuse(err, "Nothing was imported. Fields are {time}, {step}, {rss}, {peak_rss} or "
                            "another name in small letters, and may have a unit: {rss:KB}, "
                            "{time:ms}.");
+    }
+    if (means_no_size(s, n)) {
+        MT_FAIL(err, MT_EUSAGE, "--pattern: '%.*s' is no size", (int)(end - s) + 2, s - 1);
+        return refuse(err, "Nothing was imported. memtool has this name for something else: give "
+                           "the field another.");
     }
     if (is_there(t->p, s, n)) {
         MT_FAIL(err, MT_EUSAGE, "--pattern: '%.*s' is there twice", (int)(end - s) + 2, s - 1);

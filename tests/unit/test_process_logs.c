@@ -299,6 +299,8 @@ static const struct pattern_file patterns[] = {
      "mem={rss} gpu {rss:MB}"},
     {"a metric by two names", TEXT, "error: --pattern: '{private}' is there twice\n",
      "mem={uss} gpu {private}"},
+    {"a name of no size", TEXT, "error: --pattern: '{cpu_ns:MB}' is no size\n",
+     "mem={rss:MB} cpu={cpu_ns:MB}"},
     {"two steps", TEXT, "error: --pattern: '{step}' is there twice\n", "{step} {step} {rss}"},
     {"a field in a list", TEXT, "error: --pattern: '{step}' stands in a list [..]\n",
      "^[{step}] mem={rss}"},
