@@ -5,6 +5,7 @@
 #include "cmd/oom.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
+#include "lib/model/categories.h"
 #include "lib/page/page.h"
 #include <stdio.h>
 #include <string.h>
@@ -72,13 +73,18 @@ static void add_class(struct mt_buf *out, const char *category)
 static void count_kind(struct mt_page_found *f, const char *category, int64_t bytes)
 {
     const struct {
-        const char *category;
+        enum mt_category category;
         int64_t *sum;
-    } kinds[] = {{"parameter", &f->of_model_b[0]},       {"gradient", &f->of_model_b[1]},
-                 {"optimizer state", &f->of_model_b[2]}, {"activation", &f->of_backward_b[0]},
-                 {"recomputed", &f->of_backward_b[0]},   {"autograd detail", &f->of_backward_b[1]}};
+    } kinds[] = {{MT_CATEGORY_PARAMETER, &f->of_model_b[0]},
+                 {MT_CATEGORY_GRADIENT, &f->of_model_b[1]},
+                 {MT_CATEGORY_OPTIMIZER_STATE, &f->of_model_b[2]},
+                 {MT_CATEGORY_ACTIVATION, &f->of_backward_b[0]},
+                 {MT_CATEGORY_RECOMPUTED, &f->of_backward_b[0]},
+                 {MT_CATEGORY_KEPT, &f->of_backward_b[0]},
+                 {MT_CATEGORY_AUTOGRAD_DETAIL, &f->of_backward_b[1]}};
     for (size_t i = 0; i < MT_ARRAY_LEN(kinds); i++)
-        *kinds[i].sum = mt_wrap_add(*kinds[i].sum, strcmp(category, kinds[i].category) ? 0 : bytes);
+        if (strcmp(category, mt_category_names[kinds[i].category]) == 0)
+            *kinds[i].sum = mt_wrap_add(*kinds[i].sum, bytes);
 }
 
 /* A bar of what is alive by category, the largest first, and what its colours are. */

@@ -373,6 +373,8 @@ def check_sentences():
     """What filled memory and what to do, of each kind of recording."""
     contains(said("cnn_b32_trace_json_gz"), "Activations and what autograd keeps for the backward pass are |73 %| of it.")
     contains(said("leak_steps_trace_json_gz"), "It leaks |644 B every step|, most of it in |aten::clone|.")
+    m.run("import", f"{SAMPLES}/../tests/recordings/advice/mlp_outs_grad.json.zst", "--name", "kept", codes=(0,))
+    contains(said("kept"), "Activations are |77 %| of it.")  # half of them are kept from earlier steps
     contains(said("process_before_after_json_gz"), ". Parameters are |100 %| of it.")
     contains(said("timelines_adam_raw_json_gz"), ". Parameters, gradients and the optimizer's state are |69 %| of it.")
     contains(said("snapshots_no_frames_pickle"), "has no call path: who allocated it |cannot be told|.")
