@@ -8,7 +8,8 @@
 
 static void add_step(struct mt_steps *out, int64_t start_ns, int64_t end_ns)
 {
-    *mt_vec_push(&out->all) = (struct mt_step){(int64_t)out->all.n, start_ns, end_ns};
+    const int64_t number = (int64_t)out->all.n;
+    *mt_vec_push(&out->all) = (struct mt_step){number, start_ns, end_ns};
 }
 
 /* ---- ProfilerStep#N ---- */

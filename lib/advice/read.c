@@ -77,11 +77,12 @@ static void add_op(void *closure, const int64_t *cells)
     const struct reader *r = closure;
     struct mt_advice_facts *f = r->f;
     uint64_t node = (uint64_t)cells[0] - (uint64_t)f->run->node_first;
+    uint32_t parent = place_of_op(f, cells[1], f->ops.n); /* before there is this one */
     *mt_vec_push(&f->ops) =
         (struct mt_advice_op){.start_ns = cells[2],
                               .end_ns = mt_wrap_add(cells[2], cells[3]),
                               .shape_id = cells[5],
-                              .parent = place_of_op(f, cells[1], f->ops.n),
+                              .parent = parent,
                               .node = node < f->tree->nodes.n ? (uint32_t)node : 0,
                               .forward = place_of_op(f, cells[4], (size_t)f->run->op_n)};
     place(f, r->kind);

@@ -16,7 +16,7 @@ while read -r change; do
     while read -r command; do
         for run in cnn gpu; do
             # shellcheck disable=SC2046 # words
-            "$MEMTOOL" $(echo "$command" | sed "s/RUN/$run/g") --db t.db >out 2>err
+            timeout 60 "$MEMTOOL" $(echo "$command" | sed "s/RUN/$run/g") --db t.db >out 2>err
             status=$?
             [ $status -le 3 ] || fail "exit $status: memtool $command of $run after: $change; $(tail -n 3 err)"
             [ $status != 2 ] || [ -s err ] || fail "memtool $command of $run does not say why it refuses, after: $change"
@@ -37,5 +37,6 @@ UPDATE usage_chunk SET first_record = 2000000000; UPDATE run SET record_n = 0
 UPDATE node SET parent_id = (SELECT max(id) FROM node)
 UPDATE alloc SET bytes_b = -bytes_b, tensor_id = 77777777
 UPDATE step SET end_ns = start_ns - 1
+UPDATE op SET parent_id = id
 CHANGES
 echo ok
