@@ -11,7 +11,7 @@
   b.forEach(function (v, i) { if (v > b[top]) top = i; });
   var most = b[top];
   if (data.second) data.second.of.forEach(function (p) { most = Math.max(most, p[1]); });
-  var ORDER = ["[before trace]", "parameter", "optimizer state", "input", "gradient", "activation", "recomputed", "autograd detail", "temporary"];
+  var ORDER = ["[before trace]", "parameter", "optimizer state", "input", "gradient", "activation", "activation (recomputed)", "activation (kept)", "autograd detail", "temporary"];
   function css(name) { return colors[name] || "k-" + name.replace(/[^a-z ]/g, "").replace(/ /g, "-"); }
 
   // Of each part its bytes at all moments; of each category the sum of its parts. Logs that know no

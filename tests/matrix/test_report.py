@@ -136,6 +136,8 @@ def page_of(*refs):
     m.check(len(out.encode()) < LARGEST, refs, "small", len(out))
     code = page.data.pop("code") + page.data.pop("style")
     m.check("Content-Security-Policy" in out and not ELSEWHERE.search(code), refs, "loads nothing", ELSEWHERE.search(code))
+    colourless = [kind for kind in set(re.findall(r'<i class="(k-[a-z-]*)"', out)) if not re.search(rf"\.{kind}[{{,]", code)]
+    m.check(not colourless, refs, "categories have colours", colourless)
     m.check(out.count("<script") == 3 and out.count("</script") == 3 and "<!--" not in out, refs, "scripts of its own alone")
     for name, data in page.data.items():
         try:
@@ -374,6 +376,8 @@ def check_sentences():
     contains(said("cnn_b32_trace_json_gz"), "Activations and what autograd keeps for the backward pass are |73 %| of it.")
     contains(said("leak_steps_trace_json_gz"), "It leaks |644 B every step|, most of it in |aten::clone|.")
     m.run("import", f"{SAMPLES}/../tests/recordings/advice/mlp_outs_grad.json.zst", "--name", "kept", codes=(0,))
+    m.run("import", f"{SAMPLES}/../tests/recordings/categories/gpt_ckpt.json.zst", "--name", "recomputed", codes=(0,))
+    contains(said("recomputed"), "|activation (recomputed) |3.016 MiB")
     contains(said("kept"), "Activations are |77 %| of it.")  # half of them are kept from earlier steps
     contains(said("process_before_after_json_gz"), ". Parameters are |100 %| of it.")
     contains(said("timelines_adam_raw_json_gz"), ". Parameters, gradients and the optimizer's state are |69 %| of it.")
