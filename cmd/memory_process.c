@@ -225,7 +225,8 @@ static void moment_rows(struct mt_report *r, const struct mt_run_device *d,
                         const struct mt_process_counts *counts, const struct mt_work *work,
                         const struct moment *m, size_t n)
 {
-    const struct mt_window between = {m[0].t_ns, m[n - 1].t_ns + (n == 1)};
+    const int64_t t0 = m[0].t_ns, t1 = m[n - 1].t_ns; /* in any order */
+    const struct mt_window between = {t0 < t1 ? t0 : t1, (t0 < t1 ? t1 : t0) + (n == 1)};
     for (size_t i = 0; i < counts->all.n; i++) {
         const struct mt_counted *c = &counts->all.v[i];
         int64_t b[MOMENTS] = {m[0].rss_b, m[n - 1].rss_b};

@@ -39,6 +39,8 @@ near "processor time by the system" "$total" 610 60
 near "processor time" "$(ms "$(figure cpu_ns process rss work)")" "$total" 2
 near "that of a window" "$(ms "$(figure cpu_ns process rss work --from '@mark mark 1' --to '@mark mark 2')")" 200 25
 near "that between two moments" "$(ms "$(figure cpu_ns process rss work --at '@mark mark 1' --at '@mark mark 2')")" 200 25
+near "the same the other way round" "$(ms "$(figure cpu_ns process rss work --at '@mark mark 2' --at '@mark mark 1')")" 200 25
+near "threads between two moments, the other way round" "$(figure threads_n process rss work --at @end --at 0s)" 7 0
 near "that behind a mark" "$(ms "$(figure cpu_ns process rss work --from '@mark mark 2')")" 105 25
 near "threads" "$(figure threads_n process rss work)" 7 0
 near "threads before they are made" "$(figure threads_n process rss work --to '@mark mark 2')" 1 0
