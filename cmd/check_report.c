@@ -192,6 +192,14 @@ static void note_same_recording(const struct mt_findings *f, struct mt_report *r
                 file->run_n > 1 ? "one of the runs that it was made of" : "it");
 }
 
+static bool is_by_frames(const struct mt_loaded *l)
+{
+    for (size_t i = 0; l && i < l->runs.n; i++)
+        if (l->runs.v[i].by_frames)
+            return true;
+    return false;
+}
+
 /* What makes a comparison doubtful without forbidding it. */
 static void add_notes(const struct mt_findings *f, struct mt_report *r)
 {
@@ -204,6 +212,8 @@ static void add_notes(const struct mt_findings *f, struct mt_report *r)
             if (mt_findings_of_levels(f))
                 mt_notes_of_older(r, run->name, &run->notes);
         }
+    if (is_by_frames(f->new) || is_by_frames(f->base))
+        mt_report_note(r, MT_NOTE_BY_FRAMES);
     if (f->child_n)
         mt_report_note(r, "Growth of processes that the first one started is not judged: they are "
                           "others in every run.");

@@ -33,6 +33,7 @@ static enum mt_status add_run(const char *ref, struct mt_db *db, const struct mt
     name_of(ref, run, named->name, sizeof named->name);
     memcpy(named->content, run->content, sizeof named->content);
     named->notes = run->notes;
+    named->by_frames = run->kind == MT_RUN_SNAPSHOT && asked->narrows && asked->narrows->v.n;
     return mt_baseline_measure(db, run, asked->warmup, asked->narrows, mt_vec_push(&out->figures.v),
                                err);
 }

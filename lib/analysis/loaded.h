@@ -18,6 +18,7 @@ struct mt_loaded {
         char content[33]; /* of struct mt_run; "": from a file */
         struct mt_run_notes notes;
         const char *how_to_record; /* mt_run_how_to_record; NULL: from a file */
+        bool by_frames;            /* figures of categories are of a snapshot, told by its frames */
     })
     runs;
     struct mt_strtab contents; /* of the runs */

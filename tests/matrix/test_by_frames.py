@@ -75,6 +75,10 @@ m.run("check", ring, "--category", "parameters", "--max-peak", "1MiB", codes=(3,
 m.run("check", ring, "--category", "parameters", "--max-peak", "1GiB", codes=(0,))
 m.run("check", ring, "--category", "activations", "--max-peak", "1MiB", codes=(0,))
 m.run("check", ring, "--category", "optimizer-state", "--max-peak", "1KiB", codes=(1,))
+for args, marked in ((("--category", "optimizer-state"), True), ((), False)):
+    said = m.run("check", ring, *args, "--max-peak", "1GiB")[2]
+    notes = [note for note in m.json("check", ring, *args, "--max-peak", "1GiB")["notes"] if "told by the frames" in str(note)]
+    m.check(("told by the frames" in said) == marked and len(notes) == marked, "check says what tells categories", args, said, notes)
 
 
 def older(path):
