@@ -18,8 +18,12 @@ for version in 6 7; do
     gzip -dc "$SAMPLES/../tests/schema/$version.db.gz" >"locked/$version.db" || exit 1
     chmod 444 "locked/$version.db"
 done
+# a database of today with a run of an older memtool, and the file of that run
+gzip -dc "$SAMPLES/../tests/schema/9.db.gz" >locked/9.db || exit 1
+cp "$SAMPLES/basic/trace.json.gz" locked/basic.json.gz
+"$MEMTOOL" runs --db locked/9.db >/dev/null 2>&1 || exit 1
 chmod 555 locked
-chmod 444 locked/t.db
+chmod 444 locked/t.db locked/9.db
 chmod 000 secret.json.gz
 if [ "$(id -u)" = 0 ]; then
     setpriv --reuid=65534 --regid=65534 --clear-groups "$MEMTOOL" version >/dev/null 2>&1 ||
@@ -50,7 +54,14 @@ refused 'Permission denied' import secret.json.gz --db locked/t.db
 refused 'Permission denied' table --db locked/t.db -o locked/table.txt
 refused 'schema version 6; .* may not be changed' table --db locked/6.db
 refused 'cannot be upgraded: .*readonly' table --db locked/7.db
-[ "$(cd locked && find . -type f | wc -l)" = 3 ] || fail "there is more in the folder now: $(ls -A locked)"
+memtool peak basic --db locked/9.db >out 2>err || fail "a run of an older memtool has no peak"
+memtool peak basic --by category --db locked/9.db >out 2>err
+[ $? = 2 ] || fail "a run of an older memtool has categories"
+grep -q 'this database cannot be written: in a copy of it (--db), .memtool info. imports basic.json.gz again' err || fail "no word of a copy"
+cp locked/9.db locked/basic.json.gz . && chmod 644 9.db basic.json.gz
+"$MEMTOOL" info basic --db 9.db >out 2>err || fail "info of the copy"
+"$MEMTOOL" peak basic --by category --db 9.db >out 2>err || fail "the copy has no categories"
+[ "$(cd locked && find . -type f | wc -l)" = 5 ] || fail "there is more in the folder now: $(ls -A locked)"
 chmod 000 locked/t.db
 refused 'Permission denied' table --db locked/t.db
 echo ok
