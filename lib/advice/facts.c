@@ -1,6 +1,7 @@
 #include "lib/advice/facts.h"
 
 #include "lib/advice/growing.h"
+#include "lib/advice/kept.h"
 #include "lib/advice/lives.h"
 #include "lib/advice/operands.h"
 #include "lib/advice/own_steps.h"
@@ -228,6 +229,7 @@ static enum mt_status finish_parts(struct mt_allocations *blocks, struct mt_advi
         struct mt_advice_facts *part = &f->parts[i].facts;
         MT_TRY(finish(blocks, part, err));
         give_steps(f, &f->parts[i]);
+        mt_advice_kept_find(part);
         part->older_b = f->older_b;
         part->peak_b = f->peak_b;
         part->peak_record = f->peak_record;
@@ -255,6 +257,7 @@ enum mt_status mt_advice_facts_load(struct mt_allocations *blocks,
     MT_TRY(finish(blocks, out, err));
     MT_TRY(check_peak(out, err));
     MT_TRY(mt_advice_find_growing(blocks, out, err));
+    mt_advice_kept_find(out);
     return finish_parts(blocks, out, err);
 }
 
@@ -272,6 +275,7 @@ void mt_advice_facts_free(struct mt_advice_facts *f)
     mt_vec_free(&f->operands);
     mt_map_free(&f->operands_of);
     mt_advice_growing_free(f);
+    mt_advice_kept_free(f);
     free(f->record_ns);
     f->record_ns = NULL;
 }

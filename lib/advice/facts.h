@@ -64,6 +64,7 @@ struct mt_advice_growth {
 };
 
 struct mt_advice_part;
+struct mt_advice_kept;
 struct mt_advice_facts {
     const struct mt_run *run;
     const struct mt_run_device *device;
@@ -82,6 +83,7 @@ struct mt_advice_facts {
     MT_VEC(struct mt_advice_growth) growing; /* sites that hold more from step to step */
     uint32_t *growing_of;                    /* by node: which of them, MT_NONE: none; NULL: there
                                                 are too few steps to tell */
+    struct mt_advice_kept *kept;             /* what outlives its iteration (kept.h) */
     int64_t *record_ns; /* of the records that blocks name, 0 .. record_n - 1 */
     int64_t record_n;
     int64_t older_b;   /* held before the first record */
@@ -99,6 +101,12 @@ struct mt_advice_part {
     struct mt_steps steps;
     MT_VEC(uint32_t) block; /* by block of the part: which it is of the whole */
 };
+
+/* Where a block is from: its call path and size. Of blocks that an op allocated. */
+static inline uint64_t mt_advice_site_key(const struct mt_advice_block *b)
+{
+    return (uint64_t)b->node << 40 ^ (uint64_t)b->bytes;
+}
 
 /* Reads them. blocks: opened on the run, and stays open. Free also on failure. Errors: MT_EDB;
  * MT_EUSAGE: the device does not know categories of blocks, or its records do not add up to its

@@ -23,12 +23,6 @@ struct mt_advice_choice {
     int64_t accumulate, chunks; /* micro-batches; parts of the loss */
 };
 
-/* Where a block is from: its call path and size. Of blocks that an op allocated. */
-static inline uint64_t mt_advice_site_key(const struct mt_advice_block *b)
-{
-    return (uint64_t)b->node << 40 ^ (uint64_t)b->bytes;
-}
-
 /* What would be held. Begins as it was recorded; several rules may change it one after another,
  * those that give blocks other sizes first. */
 struct mt_advice_plan {
@@ -81,10 +75,6 @@ void mt_advice_add(struct mt_advice_plan *p, int64_t from_ns, int64_t to_ns, int
 /* What the sites grow by that have a block touched, from step to step, into p->growth; nothing
  * where steps do not tell. */
 void mt_advice_find_growth(struct mt_advice_plan *p);
-
-/* Which blocks something keeps beyond their iterations, more in each: these are kept, too, if they
- * are made in parts, and once more if they are made again. By block, allocated. */
-bool *mt_advice_find_kept(const struct mt_advice_facts *f);
 
 /* ---- rules_optimizer.c, rules_batch.c, rules_loss.c, rules_held.c, rules_loaded.c,
  * rules_checkpoint.c, rules_no_grad.c ---- */

@@ -1,5 +1,6 @@
 /* What changes with the size of a batch, and of an element. */
 #include "lib/advice/batch.h"
+#include "lib/advice/kept.h"
 #include "lib/advice/rules.h"
 #include "lib/base/wrap.h"
 #include <stdlib.h>

@@ -4,6 +4,7 @@
  */
 #include "lib/advice/evidence.h"
 #include "lib/advice/repeats.h"
+#include "lib/advice/kept.h"
 #include "lib/advice/rules.h"
 
 #include "lib/base/map.h"
