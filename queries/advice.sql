@@ -1,7 +1,7 @@
 -- name: advice_ops
 -- in: ?1 first op, ?2 one past the last   out, in order of id: node, parent, start, duration, forward op, string of its shape;
--- of ops, -1: none
-SELECT memtool_each(node_id, ifnull(parent_id, -1), start_ns, dur_ns, ifnull(forward_id, -1), shape_id)
+-- of ops, 0: none
+SELECT memtool_each(node_id, parent_id, start_ns, dur_ns, forward_id, shape_id)
   FROM op NOT INDEXED WHERE id >= ?1 AND id < ?2;
 
 -- name: advice_blocks

@@ -147,13 +147,14 @@ static bool is_data(const struct mt_advice_facts *f, const struct mt_advice_bloc
 {
     static const char *const states[] = {"aten::zeros", "aten::ones", "aten::full", "aten::arange",
                                          "aten::new_"};
-    const char *name = b->alloc_op == MT_NONE || f->ops.v[b->alloc_op].top == MT_NONE
-                           ? ""
-                           : mt_advice_name(f, f->ops.v[b->alloc_op].top);
+    uint32_t top = mt_advice_top(f, b);
+    if (b->category != MT_CATEGORY_INPUT || b->bytes <= SCALAR_B)
+        return false;
+    const char *name = top == MT_NONE ? "" : mt_advice_name(f, top);
     for (size_t i = 0; i < MT_ARRAY_LEN(states); i++)
         if (strncmp(name, states[i], strlen(states[i])) == 0)
             return false;
-    return b->category == MT_CATEGORY_INPUT && b->bytes > SCALAR_B;
+    return true;
 }
 
 static void find_inputs(const struct mt_advice_facts *f, int64_t *least, int64_t *most)
@@ -162,8 +163,10 @@ static void find_inputs(const struct mt_advice_facts *f, int64_t *least, int64_t
     *least = *most = 0;
     for (size_t i = 0; i < f->blocks.n && f->backwards.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
+        if (!is_data(f, b))
+            continue;
         size_t next = mt_count_below(&v->start_ns, f->backwards.n, sizeof *v, b->alloc_ns);
-        if (!is_data(f, b) || next == f->backwards.n || b->freed_ns <= v[next].start_ns)
+        if (next == f->backwards.n || b->freed_ns <= v[next].start_ns)
             continue;
         *most = b->bytes > *most ? b->bytes : *most;
         *least = !*least || b->bytes < *least ? b->bytes : *least;
@@ -189,9 +192,10 @@ bool mt_batch_has_cast(const struct mt_advice_facts *f, int64_t bytes)
     const struct mt_advice_backward *v = f->backwards.v;
     for (size_t i = 0; i < f->blocks.n && f->backwards.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
+        if (b->bytes != bytes)
+            continue;
         size_t next = mt_count_below(&v->start_ns, f->backwards.n, sizeof *v, b->alloc_ns);
-        if (b->bytes == bytes && next < f->backwards.n && b->freed_ns > v[next].start_ns &&
-            is_cast(f, b))
+        if (next < f->backwards.n && b->freed_ns > v[next].start_ns && is_cast(f, b))
             return true;
     }
     return false;

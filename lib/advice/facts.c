@@ -164,6 +164,7 @@ void mt_advice_blocks_of_ops(const struct mt_advice_facts *f, uint32_t **first, 
 static enum mt_status check_peak(struct mt_advice_facts *f, struct mt_err *err)
 {
     struct mt_lives l = {0};
+    mt_vec_room(&l.all, f->blocks.n);
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
         *mt_vec_push(&l.all) = (struct mt_life){b->alloc_record, b->freed_record, b->bytes};

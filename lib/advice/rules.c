@@ -67,6 +67,7 @@ void mt_advice_plan_init(struct mt_advice_plan *p, const struct mt_advice_facts 
 {
     *p = (struct mt_advice_plan){.f = f, .choice = choice, .price_ns = MT_UNKNOWN};
     p->touched = mt_alloc(f->blocks.n + 1);
+    mt_vec_room(&p->lives.all, f->blocks.n + f->blocks.n / 4); /* some rules add lives */
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
         *mt_vec_push(&p->lives.all) = (struct mt_life){b->alloc_record, b->freed_record, b->bytes};

@@ -54,6 +54,7 @@ static bool depends_on_unsure(const struct mt_advice_plan *p, const struct mt_ba
     const struct mt_advice_facts *f = p->f;
     struct mt_lives other = {0};
     int64_t record, parts = p->choice->accumulate;
+    mt_vec_room(&other.all, p->lives.all.n);
     for (size_t i = 0; i < p->lives.all.n; i++) {
         struct mt_life *life = mt_vec_push(&other.all);
         *life = p->lives.all.v[i];

@@ -3,8 +3,8 @@
  * layers are found by the ops of the forward pass, which repeat themselves.
  */
 #include "lib/advice/evidence.h"
-#include "lib/advice/repeats.h"
 #include "lib/advice/kept.h"
+#include "lib/advice/repeats.h"
 #include "lib/advice/rules.h"
 
 #include "lib/base/map.h"
