@@ -2,11 +2,13 @@
  * Forward passes that no backward pass follows: without a graph a result lives until the next op
  * has used it, and what was kept for backward does not live at all.
  */
+#include "lib/advice/named.h"
 #include "lib/advice/operands.h"
 #include "lib/advice/rules.h"
 
 #include "lib/base/human.h"
 #include "lib/base/map.h"
+#include "lib/base/wrap.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +29,7 @@ struct pass {
     uint32_t *result;        /* by top op: the block that it hands on */
     uint32_t *taker;         /* by top op: the last one that takes it, as far as is known */
     uint32_t *row;           /* by op: the first one since the last that was consumed */
+    bool *graph_freed;       /* by record: it frees what a graph held, outside ops */
     struct witnesses sites, rows;
 };
 
@@ -104,6 +107,35 @@ static bool most_say_graph(const struct witnesses *w, uint64_t key, bool *any)
     return graph != MT_MAP_NONE && (none == MT_MAP_NONE || graph / 2 >= none);
 }
 
+/* Whether an allocator's record stands outside ops: in the program itself, or a function of it. */
+static bool is_outside(const struct mt_advice_facts *f, uint32_t op)
+{
+    return op == MT_NONE || f->ops.v[op].top == MT_NONE;
+}
+
+/* Marks where graphs that no backward pass runs are given up: what their nodes saved goes then,
+ * record after record. */
+static void find_given_up(struct pass *p)
+{
+    const struct mt_advice_facts *f = p->f;
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        uint32_t top = mt_advice_top(f, b);
+        if (b->rule == MT_CATEGORY_R10 && is_outside(f, b->freed_op) &&
+            b->freed_record < f->record_n && top != MT_NONE && !p->consumed[top])
+            p->graph_freed[b->freed_record] = true;
+    }
+}
+
+/* Whether an op that left no node made a block for one that did: data that a layer saves are freed
+ * next to what the graph held. */
+static bool is_saved(const struct pass *p, const struct mt_advice_block *b)
+{
+    return b->rule == MT_CATEGORY_R10_NO_GRAPH && is_outside(p->f, b->freed_op) &&
+           b->freed_record > 0 && b->freed_record < p->f->record_n &&
+           p->graph_freed[b->freed_record - 1];
+}
+
 /* Blocks that no backward pass finds alive tell whether their ops made a graph, so of others that
  * were made in the same place, or between them. */
 static void find_witnesses(struct pass *p)
@@ -111,8 +143,8 @@ static void find_witnesses(struct pass *p)
     const struct mt_advice_facts *f = p->f;
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
-        uint32_t top = b->alloc_op == MT_NONE ? MT_NONE : f->ops.v[b->alloc_op].top;
-        bool graph = b->rule == MT_CATEGORY_R10;
+        uint32_t top = mt_advice_top(f, b);
+        bool graph = b->rule == MT_CATEGORY_R10 || is_saved(p, b);
         if (top == MT_NONE || p->consumed[top] || (!graph && b->rule != MT_CATEGORY_R10_NO_GRAPH))
             continue;
         witness(&p->sites, site_of(b), graph);
@@ -127,7 +159,7 @@ static bool is_of_graph(const struct pass *p, const struct mt_advice_block *b, u
     bool any;
     if (b->rule != MT_CATEGORY_R10_PROGRAM && b->rule != MT_CATEGORY_R12 &&
         b->rule != MT_CATEGORY_R12B)
-        return b->rule == MT_CATEGORY_R10;
+        return b->rule == MT_CATEGORY_R10 || is_saved(p, b);
     bool graph = most_say_graph(&p->sites, site_of(b), &any);
     return any ? graph : most_say_graph(&p->rows, p->row[top], &any);
 }
@@ -203,9 +235,36 @@ static bool shorten(struct mt_advice_plan *plan, const struct pass *p, uint32_t 
         if (own != result && is_recurrent(name))
             any |= mt_advice_cut(plan, own, b->alloc_record);
         else if (user != MT_NONE)
-            any |= mt_advice_cut(plan, own, mt_advice_record(f, f->ops.v[user].end_ns));
+            any |= mt_advice_cut(plan, own, mt_advice_record(f, mt_advice_returned(f, top, user)));
     }
     return any;
+}
+
+/* Whether the saving would be less by a tenth if variables named each result for one op longer:
+ * a recording does not show for how long they do. */
+static bool depends_on_names(const struct mt_advice_plan *plan, const struct pass *p)
+{
+    const struct mt_advice_facts *f = p->f;
+    struct mt_lives longer = {0};
+    int64_t record;
+    mt_vec_room(&longer.all, plan->lives.all.n);
+    for (size_t i = 0; i < plan->lives.all.n; i++)
+        *mt_vec_push(&longer.all) = plan->lives.all.v[i];
+    for (uint32_t i = 0; i < f->ops.n; i++) {
+        uint32_t result = p->result[i], user = last_user(p, i);
+        uint32_t next = user == MT_NONE ? MT_NONE : p->maker[user];
+        if (result == MT_NONE || !plan->touched[result] || next == MT_NONE || p->consumed[next])
+            continue;
+        struct mt_life *life = &longer.all.v[result];
+        int64_t recorded = f->blocks.v[result].freed_record;
+        int64_t until = mt_advice_record(f, f->ops.v[next].end_ns);
+        until = until < recorded ? until : recorded;
+        life->to = until > life->to ? until : life->to;
+    }
+    int64_t least = mt_lives_peak(&plan->lives, f->older_b, f->record_n, &record);
+    int64_t most = mt_lives_peak(&longer, f->older_b, f->record_n, &record);
+    mt_vec_free(&longer.all);
+    return mt_wrap_sub(most, least) > mt_wrap_sub(f->peak_b, least) / 10;
 }
 
 bool mt_advise_no_grad(struct mt_advice_plan *plan)
@@ -219,9 +278,11 @@ bool mt_advise_no_grad(struct mt_advice_plan *plan)
     p.maker = mt_alloc((f->ops.n + 1) * sizeof *p.maker);
     p.result = mt_alloc((f->ops.n + 1) * sizeof *p.result);
     p.row = mt_alloc((f->ops.n + 1) * sizeof *p.row);
+    p.graph_freed = mt_alloc((size_t)f->record_n + 1);
     find_consumed(&p);
     find_makers(&p);
     find_takers(&p);
+    find_given_up(&p);
     find_witnesses(&p);
     plan->bound = MT_BOUND_ABOUT;
     for (uint32_t i = 0; i < f->ops.n; i++) {
@@ -231,6 +292,8 @@ bool mt_advise_no_grad(struct mt_advice_plan *plan)
         if (is_joined(mt_advice_name(f, i)))
             plan->bound = MT_BOUND_UP_TO;
     }
+    if (op_n && depends_on_names(plan, &p))
+        plan->bound = MT_BOUND_UP_TO;
     if (op_n)
         mt_buf_addf(&plan->because,
                     "autograd keeps the results of %s for a backward pass that never runs",
@@ -240,6 +303,7 @@ bool mt_advise_no_grad(struct mt_advice_plan *plan)
     free(p.consumed);
     free(p.maker);
     free(p.row);
+    free(p.graph_freed);
     free(p.result);
     free(p.taker);
     free_witnesses(&p.sites);
