@@ -1,5 +1,6 @@
 #include "lib/advice/facts.h"
 
+#include "lib/advice/attention.h"
 #include "lib/advice/growing.h"
 #include "lib/advice/kept.h"
 #include "lib/advice/lives.h"
@@ -194,6 +195,7 @@ static enum mt_status finish(struct mt_allocations *blocks, struct mt_advice_fac
     find_links(f);
     MT_TRY(mt_advice_find_views(blocks, f, err));
     MT_TRY(mt_advice_find_operands(blocks, f, err));
+    MT_TRY(mt_advice_find_attention(blocks, f, err));
     return mt_advice_find_element(blocks, f, err);
 }
 
@@ -273,6 +275,7 @@ void mt_advice_facts_free(struct mt_advice_facts *f)
     mt_vec_free(&f->zero_grads);
     mt_vec_free(&f->work);
     mt_vec_free(&f->views);
+    mt_vec_free(&f->attention);
     mt_vec_free(&f->operands);
     mt_map_free(&f->operands_of);
     mt_advice_growing_free(f);

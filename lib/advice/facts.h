@@ -57,6 +57,12 @@ struct mt_advice_view {
     int64_t numbers_n; /* of the tensor; 0: not recorded */
 };
 
+/* A top op that attends as nn.MultiheadAttention does, without its fast path (attention.h). */
+struct mt_advice_attention {
+    uint32_t op;
+    int64_t weights_n, result_n; /* numbers; the fast path has no place of its own for the result */
+};
+
 /* What a site holds more from step to step. */
 struct mt_advice_growth {
     bool sure; /* else it may be that it only grows for a while */
@@ -77,7 +83,8 @@ struct mt_advice_facts {
     MT_VEC(uint32_t) optimizers; /* ops of Optimizer.step#, in order of time */
     MT_VEC(uint32_t) work;       /* top ops outside of these and of backward that leave blocks */
     MT_VEC(uint32_t) zero_grads; /* the same of Optimizer.zero_grad# */
-    MT_VEC(struct mt_advice_view) views; /* in the order of ops */
+    MT_VEC(struct mt_advice_view) views;          /* in the order of ops */
+    MT_VEC(struct mt_advice_attention) attention; /* the same */
     MT_VEC(int64_t) operands;  /* lists: how many, and the numbers in each tensor that ops take */
     struct mt_map operands_of; /* by shape_id of a top op, where in `operands` its list is */
     MT_VEC(struct mt_advice_growth) growing; /* sites that hold more from step to step */

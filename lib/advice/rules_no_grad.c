@@ -267,6 +267,29 @@ static bool depends_on_names(const struct mt_advice_plan *plan, const struct pas
     return mt_wrap_sub(most, least) > mt_wrap_sub(f->peak_b, least) / 10;
 }
 
+/* Adds what the fast path of nn.MultiheadAttention holds, which it takes without a graph on CPUs;
+ * says what the peak is without it, where that is lower. */
+static void add_attention(struct mt_advice_plan *plan, const struct pass *p)
+{
+    const struct mt_advice_facts *f = p->f;
+    int64_t record, least = mt_lives_peak(&plan->lives, f->older_b, f->record_n, &record);
+    char bytes[MT_HUMAN_MAX];
+    for (size_t i = 0; i < f->attention.n; i++) {
+        const struct mt_advice_attention *a = &f->attention.v[i];
+        const struct mt_advice_op *op = &f->ops.v[a->op];
+        int64_t element_b = f->element_b > 0 ? f->element_b : (int64_t)sizeof(float);
+        if (is_forward(p, a->op) && a->weights_n > a->result_n)
+            mt_advice_add(plan, op->start_ns, op->end_ns, (a->weights_n - a->result_n) * element_b);
+    }
+    if (mt_lives_peak(&plan->lives, f->older_b, f->record_n, &record) > least)
+        mt_buf_addf(&plan->because,
+                    "; in eval mode nn.MultiheadAttention then takes its fast path, which on a CPU "
+                    "computes all weights at once: with "
+                    "torch.backends.mha.set_fastpath_enabled(False) the peak is %s %s",
+                    plan->bound == MT_BOUND_UP_TO ? "at least" : "about",
+                    mt_human_bytes(least, bytes));
+}
+
 bool mt_advise_no_grad(struct mt_advice_plan *plan)
 {
     const struct mt_advice_facts *f = plan->f;
@@ -298,6 +321,8 @@ bool mt_advise_no_grad(struct mt_advice_plan *plan)
         mt_buf_addf(&plan->because,
                     "autograd keeps the results of %s for a backward pass that never runs",
                     mt_human_plural(op_n, "op", n));
+    if (op_n && strcmp(f->device->name, "cpu") == 0)
+        add_attention(plan, &p);
     free(p.first);
     free(p.of_op);
     free(p.consumed);
