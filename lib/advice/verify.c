@@ -134,17 +134,26 @@ static bool is_retyped(const struct mt_verify_run *before, const struct mt_verif
     return bfloat16 && mt_verify_is_made(bfloat16, before, after);
 }
 
+/* Whether one input is of the size of another, in percent from..INPUTS_MORE_PERCENT. */
+static bool is_as_large(double x, double y, int least)
+{
+    return y * 100 <= x * INPUTS_MORE_PERCENT && y * 100 >= x * least;
+}
+
 static char *differ_in_data(const struct mt_verify_run *before, const struct mt_verify_run *after)
 {
     double x = (double)mt_batch_largest_input(before->facts),
            y = (double)mt_batch_largest_input(after->facts);
+    int64_t parts = mt_verify_parts(before, after);
     /* Numbers of 2 bytes in place of 4 take half as much, and parts of a batch less than it. */
     bool retyped = is_retyped(before, after);
     int least = retyped || accumulates_more(before->facts, after->facts) ? INPUTS_CHANGED_PERCENT
                                                                          : INPUTS_LESS_PERCENT;
-    if (x <= 0 || y <= 0 || (y * 100 <= x * INPUTS_MORE_PERCENT && y * 100 >= x * least))
+    if (x <= 0 || y <= 0 || is_as_large(x, y, least))
         return NULL;
     if (y < x && retyped && mt_batch_has_cast(after->facts, (int64_t)x / 2))
+        return NULL;
+    if (parts != MT_UNKNOWN && is_as_large(x, y * (double)parts, least)) /* each made by itself */
         return NULL;
     return mt_asprintf("batches of run '%s' are %.2g times as large as those of '%s': record the "
                        "changed program with the same ones.",
