@@ -3,6 +3,7 @@
 
 #include "lib/base/human.h"
 #include "lib/run/job.h"
+#include "lib/run/job_folder.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,19 +28,6 @@ static size_t common_folder(const struct mt_found *files)
     while (n && first[n - 1] != '/')
         n--;
     return n;
-}
-
-/* "iteration_10": what a rank wrote at a time. */
-static bool counts_steps(const struct member *m)
-{
-    static const char *const words[] = {"iteration", "iter", "step",       "steps", "epoch",
-                                        "ep",        "ba",   "checkpoint", "ckpt",  "batch"};
-    char *name = mt_strndup(m->part, m->n);
-    bool steps = false;
-    for (size_t i = 0; i < MT_ARRAY_LEN(words) && !steps; i++)
-        steps = mt_number_behind(name, words[i]) != MT_UNKNOWN;
-    free(name);
-    return steps;
 }
 
 static int part_cmp(const struct member *x, const struct member *y)
@@ -99,7 +87,8 @@ void mt_import_tell_jobs(const char *folder, const struct mt_found *files)
         struct member m = {part, slash ? (size_t)(slash - part) : 0, MT_UNKNOWN,
                            files->v[i].reader};
         m.rank = slash && m.reader ? mt_number_behind(slash + 1, "rank") : MT_UNKNOWN;
-        if (m.rank != MT_UNKNOWN && !counts_steps(&m))
+        if (m.rank != MT_UNKNOWN && !mt_folder_counts_steps(m.part, m.n) &&
+            !mt_folder_is_host(m.part, m.n))
             all[n++] = m;
     }
     qsort(all, n, sizeof *all, by_rank);

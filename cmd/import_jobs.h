@@ -18,7 +18,7 @@ struct mt_found {
 
 /*
  * Says on stderr where folders inside one that is read as one group look like several jobs: the
- * same ranks in each, of the same reader, and no names that count steps.
+ * same ranks in each, of the same reader, and no names that count steps or are hosts.
  */
 void mt_import_tell_jobs(const char *folder, const struct mt_found *files);
 

@@ -14,6 +14,8 @@ struct mt_rank {
     int64_t id;
     char name[256], source[512], format[64], time_unit[32];
     struct mt_job_place place;
+    char host[128];     /* the folder in which ranks are counted anew; "": none */
+    int64_t local_rank; /* the rank there, its place in the job being unknown; MT_UNKNOWN */
     struct mt_run_device *devices; /* all; the one with most bytes allocated first */
     size_t device_n;
     const struct mt_run_device *device; /* of these the one compared; NULL: it has none such */
@@ -62,6 +64,7 @@ struct mt_ranks {
     int64_t job_n;  /* ranks of the job, as recorders say; 0: none does */
     bool numbered;  /* nothing says that they are ranks: they have the one
                        number in which files or names differ */
+    bool on_hosts;  /* some are told apart by host and the rank there */
     char device[32];       /* what the compared device is called, or its kind */
     bool failed_first;     /* set it before they are loaded: of several runs of a rank one stays in
                               which an allocation failed, if there is any */
@@ -93,6 +96,15 @@ void mt_ranks_leave_out_processes(struct mt_ranks *r, struct mt_report *notes);
  * which ranks of the job are missing, is noted. Figures are chosen before. */
 void mt_ranks_keep(struct mt_ranks *r, struct mt_report *notes);
 
+/* Where folders that are hosts have the same ranks, these are local ones: the rank of the job is
+ * unknown then, and host and local_rank tell processes apart. Of ranks that files are named by. */
+void mt_ranks_find_hosts(struct mt_ranks *r);
+/* Notes what was taken for hosts, where something was. */
+void mt_ranks_note_hosts(const struct mt_ranks *r, struct mt_report *notes);
+/* Whether it is known which process of the job a run is of, and whether two are of the same one. */
+bool mt_rank_is_known(const struct mt_rank *rank);
+bool mt_rank_is_same(const struct mt_rank *a, const struct mt_rank *b);
+
 /* Finds the clusters of loaded ranks, and judges who is outside of what is usual in theirs. */
 void mt_ranks_cluster(struct mt_ranks *r);
 /* The same of all runs as they came: those of one rank are in one cluster, as the one that stays
@@ -118,7 +130,7 @@ enum mt_status mt_ranks_open(const struct mt_ranks *r, const struct mt_rank *ran
                              struct mt_db **db, struct mt_run *run, struct mt_err *err);
 void mt_ranks_close(const struct mt_ranks *r, struct mt_db *db);
 
-/* "rank 3", or the run's name where its rank is not known. */
+/* "rank 3", "node0 rank 3" of a host's own, or the run's name where its rank is not known. */
 const char *mt_rank_words(struct mt_report *r, const struct mt_rank *rank);
 
 /* How a comparison is shown: the section of its rows, headings of both sides. */

@@ -1,4 +1,5 @@
 /* memtool ranks: which of the runs of a job stand for its ranks. */
+#include "cmd/import_file.h"
 #include "cmd/ranks.h"
 #include "lib/base/human.h"
 #include "lib/model/kind_words.h"
@@ -13,18 +14,27 @@ static int by_number(int64_t p, int64_t q)
     return p == q ? 0 : p == MT_UNKNOWN ? 1 : q == MT_UNKNOWN ? -1 : p < q ? -1 : 1;
 }
 
+/* In order of rank, then of hosts and ranks there, those of neither last. */
+static int by_process(const struct mt_rank *x, const struct mt_rank *y)
+{
+    int order = by_number(x->place.rank, y->place.rank);
+    order = order ? order : !*x->host - !*y->host;
+    order = order ? order : mt_import_path_cmp(x->host, y->host);
+    return order ? order : by_number(x->local_rank, y->local_rank);
+}
+
 /* In order of rank, those of a rank by what failed in them and what they had, those of no known
  * rank last; the earlier run first. */
 static int by_rank(const void *a, const void *b)
 {
     const struct mt_rank *x = a, *y = b;
-    const int64_t p = x->place.rank;
-    const int order = by_number(p, y->place.rank);
+    const int order = by_process(x, y);
+    const bool same = mt_rank_is_same(x, y);
     if (order)
         return order;
-    if (p != MT_UNKNOWN && x->failed != y->failed)
+    if (same && x->failed != y->failed)
         return x->failed ? -1 : 1;
-    if (p != MT_UNKNOWN && x->figure_b != y->figure_b)
+    if (same && x->figure_b != y->figure_b)
         return x->figure_b > y->figure_b ? -1 : 1;
     return x->id < y->id ? -1 : x->id > y->id;
 }
@@ -38,7 +48,7 @@ static void keep_one_each(struct mt_ranks *r, struct mt_report *notes)
     qsort(r->all.v, r->all.n, sizeof *r->all.v, by_rank);
     for (size_t i = 0; i < r->all.n; i++) {
         const struct mt_rank *last = n ? &r->all.v[n - 1] : NULL, *this = &r->all.v[i];
-        bool again = last && this->place.rank != MT_UNKNOWN && last->place.rank == this->place.rank;
+        bool again = last && mt_rank_is_same(last, this);
         if (!again) {
             ranks_n++;
             r->all.v[n++] = *this;
@@ -92,14 +102,14 @@ void mt_ranks_leave_out_processes(struct mt_ranks *r, struct mt_report *notes)
  * NULL: of all. Runs are in order of rank. */
 static size_t ranks_of(const struct mt_ranks *r, const char *format)
 {
-    int64_t last = MT_UNKNOWN;
+    const struct mt_rank *last = NULL;
     size_t n = 0;
     for (size_t i = 0; i < r->all.n; i++) {
         const struct mt_rank *rank = &r->all.v[i];
         if (rank->figure_b == MT_UNKNOWN || (format && !mt_formats_alike(format, rank->format)))
             continue;
-        n += rank->place.rank == MT_UNKNOWN || rank->place.rank != last;
-        last = rank->place.rank;
+        n += !last || !mt_rank_is_same(last, rank);
+        last = rank;
     }
     return n;
 }
@@ -185,7 +195,7 @@ static void note_unranked(const struct mt_ranks *r, struct mt_report *notes)
 {
     size_t unknown_n = 0;
     for (size_t i = 0; i < r->all.n; i++)
-        unknown_n += r->all.v[i].place.rank == MT_UNKNOWN;
+        unknown_n += !mt_rank_is_known(&r->all.v[i]);
     if (*r->group && unknown_n == r->all.n && unknown_n > 1)
         mt_report_note(notes, "Nothing says which rank a run is of: memtool runs --rename rank3 "
                               "RUN tells it.");
@@ -199,6 +209,7 @@ void mt_ranks_keep(struct mt_ranks *r, struct mt_report *notes)
     r->apart = mt_ranks_find_apart(r, unused); /* what kept them apart may be gone */
     note_missing(r, notes);
     note_unranked(r, notes);
+    mt_ranks_note_hosts(r, notes);
 }
 
 /* The first of each rank; of no known rank all. They are in order. */
@@ -206,8 +217,7 @@ static void keep_first_each(struct mt_ranks *r)
 {
     size_t n = 0;
     for (size_t i = 0; i < r->all.n; i++)
-        if (!n || r->all.v[i].place.rank == MT_UNKNOWN ||
-            r->all.v[i].place.rank != r->all.v[n - 1].place.rank)
+        if (!n || !mt_rank_is_same(&r->all.v[i], &r->all.v[n - 1]))
             r->all.v[n++] = r->all.v[i];
     r->all.n = n;
 }
@@ -215,8 +225,8 @@ static void keep_first_each(struct mt_ranks *r)
 static int same_rank(const void *a, const void *b)
 {
     const struct mt_rank *x = a, *y = b;
-    const int order = by_number(x->place.rank, y->place.rank);
-    return order || x->place.rank != MT_UNKNOWN ? order : x->id < y->id ? -1 : x->id > y->id;
+    const int order = by_process(x, y);
+    return order || mt_rank_is_known(x) ? order : x->id < y->id ? -1 : x->id > y->id;
 }
 
 void mt_ranks_cluster_all(struct mt_ranks *r)

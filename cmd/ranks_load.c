@@ -44,6 +44,8 @@ void mt_ranks_free(struct mt_ranks *r)
 
 const char *mt_rank_words(struct mt_report *r, const struct mt_rank *rank)
 {
+    if (*rank->host)
+        return mt_report_textf(r, "%s rank %lld", rank->host, (long long)rank->local_rank);
     if (rank->place.rank == MT_UNKNOWN)
         return mt_report_text(r, rank->name);
     return mt_report_textf(r, "rank %lld", (long long)rank->place.rank);
@@ -56,7 +58,8 @@ static enum mt_status load_rank(struct mt_ranks *r, const char *ref, int64_t id,
     struct mt_run_device unused;
     struct mt_db *db = NULL;
     struct mt_rank *rank = mt_vec_push(&r->all);
-    *rank = (struct mt_rank){.ref = ref, .id = id, .figure_b = MT_UNKNOWN};
+    *rank =
+        (struct mt_rank){.ref = ref, .id = id, .figure_b = MT_UNKNOWN, .local_rank = MT_UNKNOWN};
     enum mt_status st = MT_OK;
     MT_TRY_OUT(mt_ranks_open(r, rank, &db, &run, err));
     rank->id = run.id;
@@ -363,6 +366,8 @@ static enum mt_status choose_figures(struct mt_ranks *r, const char *device, str
     MT_TRY(choose_devices(r, device, err));
     take_figures(r);
     number_ranks(r);
+    if (!r->numbered)
+        mt_ranks_find_hosts(r);
     r->apart = mt_ranks_find_apart(r, unused);
     return MT_OK;
 }

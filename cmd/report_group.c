@@ -12,10 +12,10 @@ static void look_at_places(struct mt_page_group *g)
 {
     size_t ranks_n = 0;
     for (size_t i = 0; i < g->runs.all.n; i++) {
-        const int64_t rank = g->runs.all.v[i].place.rank;
-        bool again = rank == MT_UNKNOWN;
+        const struct mt_rank *rank = &g->runs.all.v[i];
+        bool again = !mt_rank_is_known(rank);
         for (size_t k = 0; k < i && !again; k++)
-            again = g->runs.all.v[k].place.rank == rank;
+            again = mt_rank_is_same(&g->runs.all.v[k], rank);
         g->has_trend |= again;
         ranks_n += !again;
     }

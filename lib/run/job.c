@@ -164,6 +164,17 @@ static void place_by_name(const char *name, struct mt_job_place *out)
         out->tp = tp;
 }
 
+/* Who renames a run from rank3 to rank11 knows more than its file. */
+static void place_by_user(const struct mt_run *run, struct mt_job_place *out)
+{
+    const int64_t named = mt_number_behind(run->name, "rank");
+    out->told = out->rank != MT_UNKNOWN;
+    if (out->told || named == MT_UNKNOWN || named == mt_number_behind(run->source, "rank"))
+        return;
+    out->rank = named;
+    out->told = true;
+}
+
 /* The first place in a group of each sort counts. */
 static enum mt_status place_in_groups(struct mt_db *db, const char *told, struct mt_job_place *out,
                                       struct mt_err *err)
@@ -200,7 +211,7 @@ enum mt_status mt_job_place(struct mt_db *db, const struct mt_run *run, struct m
 {
     struct mt_stmt *s;
     bool row;
-    *out = (struct mt_job_place){MT_UNKNOWN, MT_UNKNOWN, MT_UNKNOWN, MT_UNKNOWN};
+    *out = (struct mt_job_place){MT_UNKNOWN, MT_UNKNOWN, MT_UNKNOWN, MT_UNKNOWN, false};
     MT_TRY(mt_db_query(db, MT_Q_JOB_TOLD, &s, err));
     mt_stmt_bind(s, "i", run->id);
     MT_TRY(mt_stmt_step(s, &row, err));
@@ -208,6 +219,7 @@ enum mt_status mt_job_place(struct mt_db *db, const struct mt_run *run, struct m
     mt_stmt_end(s);
     enum mt_status st = told ? place_told(db, told, out, err) : MT_OK;
     free(told);
+    place_by_user(run, out);
     place_by_name(run->source, out);
     place_by_name(run->name, out);
     return st;

@@ -12,11 +12,12 @@ struct mt_job_place {
     int64_t rank_n; /* ranks of the job */
     int64_t stage;  /* of a pipeline, from 0 */
     int64_t tp;     /* which part of each tensor it has, where several ranks share one; from 0 */
+    bool told;      /* the rank is of the job: the recorder says it, or whoever named the run */
 };
 
 /*
- * Where a run stands: as its recorder says (distributedInfo of PyTorch's traces), else as the file
- * is called, else as the run is. Errors: MT_EDB.
+ * Where a run stands: as its recorder says (distributedInfo of PyTorch's traces), else as the run
+ * is called where that differs from the file, else as the file is. Errors: MT_EDB.
  */
 enum mt_status mt_job_place(struct mt_db *db, const struct mt_run *run, struct mt_job_place *out,
                             struct mt_err *err);

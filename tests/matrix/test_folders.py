@@ -157,6 +157,50 @@ for kept, snapshots in (("snapshot", range(8)), ("snapshot", range(2, 8)), ("tra
     missing = sorted(set(range(8)) - set(row["rank"] for row in rows))
     m.check(any("Of the 8 ranks of the job 2 are not among these runs: 0, 1" in note for note in answer["notes"]) == (missing == [0, 1]), folder, "who is missing", answer["notes"])
 
+# A folder for each host, whose ranks count anew there: none is a further run of another, and what is told later counts.
+def told_of_ranks():
+    """Of each row of ranks whether the rank is known, the rank, the run; the notes."""
+    answer = m.json("ranks", "job")
+    rows = [row for row in answer["rows"] if row["section"] == "rank"]
+    return sorted((row["rank"] is not None, -1 if row["rank"] is None else row["rank"], row["run"]) for row in rows), " ".join(answer["notes"])
+
+
+TAKEN = "are taken for hosts that each count their own"
+for shape, hosts in (("words", ("node0", "node1", "node2")), ("addresses", ("10.0.3.17", "10.0.3.18", "10.0.4.2")), ("digits", ("r07u12n3", "r07u13n1", "r08u1n2"))):
+    for host in hosts:
+        for rank in range(4):
+            for step in (5, 10):
+                write(f"hosts-{shape}/job/{host}/memory_snapshot/iteration_{step}/rank{rank}.pickle")
+    _, err, _ = imported(f"hosts-{shape}")
+    m.check(("each have a rank" in err) == (shape == "digits"), shape, "hosts are no jobs", err)
+    rows, notes = told_of_ranks()
+    m.check([row[:2] for row in rows] == [(False, -1)] * 12 and {row[2].split("/")[0] for row in rows} == set(hosts), shape, "each process of each host", rows)
+    m.check(f"{hosts[0]}/memory_snapshot and {hosts[1]}/memory_snapshot have the same ranks and {TAKEN}" in notes and "12 runs of 12 ranks are further runs" in notes, shape, "it is said", notes)
+    m.check("12 ranks" in m.run("ranks", "job")[1].splitlines()[0] and f" {hosts[0]}" in m.run("peak", "--group", "job")[1], shape, "in words")
+m.run("runs", "--rename", "rank7", "r07u13n1/memory_snapshot/iteration_10/rank3")
+m.known.clear()
+rows, _ = told_of_ranks()
+m.check((True, 7, "rank7") in rows and sum(row[0] for row in rows) == 1, "a name that is told", rows)
+# What the recorder says wins, and steps, repeats and jobs are no hosts.
+for host in (0, 1):
+    for rank in (0, 1):
+        write(f"told-hosts/node{host}/rank{rank}.json", told=host * 2 + rank)
+imported("told-hosts")
+rows, notes = told_of_ranks()
+m.check([row[1] for row in rows] == [0, 1, 2, 3] and TAKEN not in notes, "recorders say the rank", rows, notes)
+for shape, folders in (("repeats", ("run_1", "run_2")), ("dates", ("2026-11-26", "2026-11-27")), ("jobs", ("a-17", "b 18")), ("global", ("host0/0", "host1/2"))):
+    for folder in folders:
+        for rank in (0, 1):
+            at = folder.split("/")
+            write(f"no-hosts-{shape}/{at[0]}/rank{rank + int((at + [0])[1])}.pickle")
+    imported(f"no-hosts-{shape}")
+    rows, notes = told_of_ranks()
+    m.check([row[1] for row in rows] == list(range(4 if shape == "global" else 2)) and TAKEN not in notes, shape, "are no hosts", rows, notes)
+for day in (1, 2):
+    write(f"no-hosts-days/day{day}/rank0.pickle")
+imported("no-hosts-days")
+m.check([row[1] for row in told_of_ranks()[0]] == [0], "a process over days is no two hosts")
+
 # Of many files a line is said of each, and those that failed are named once more at the end.
 for rank in range(20):
     write(f"many/rank{rank}.pickle")

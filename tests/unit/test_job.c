@@ -2,6 +2,7 @@
 #include "rows.h"
 
 #include "lib/run/job.h"
+#include "lib/run/job_folder.h"
 #include <string.h>
 
 struct behind_row {
@@ -99,9 +100,43 @@ static void test_apart(void **state)
         assert_int_equal(out[i], r->apart ? r->expected[i] : -1);
 }
 
+struct folder_row {
+    const char *name, *folder;
+    bool host, of_time;
+};
+
+static const struct folder_row folder_rows[] = {
+    {"a node", "node3", true, false},
+    {"part of a longer word", "gpunode-012", true, false},
+    {"with its domain", "gpu-a7.cluster.example", true, false},
+    {"an address", "10.0.3.17", true, false},
+    {"a name of an address", "ip-10-0-3-17", true, false},
+    {"too large for an address", "10.0.3.256", false, true},
+    {"half an address", "10.0.3", false, true},
+    {"an address and a dot", "10.0.3.17.", false, true},
+    {"not a word that only begins so", "nodes_removed", false, false},
+    {"not two letters of a word", "zip", false, false},
+    {"a step", "iteration_10", false, true},
+    {"a number", "100", false, true},
+    {"a date and a time", "2026-11-26T10:00:00Z", false, true},
+    {"SGLang's time", "1758551299.0762882", false, true},
+    {"a repeat", "run_2", false, true},
+    {"a restart of torchrun", "attempt_0", false, true},
+    {"a job", "a-17", false, false},
+    {"what was recorded", "memory_snapshot", false, false},
+};
+
+static void test_folder(void **state)
+{
+    const struct folder_row *r = *state;
+    assert_int_equal(mt_folder_is_host(r->folder, strlen(r->folder)), r->host);
+    assert_int_equal(mt_folder_is_of_time(r->folder, strlen(r->folder)), r->of_time);
+}
+
 int main(void)
 {
     static struct row_tests t;
+    ROWS_ADD(&t, test_folder, folder_rows);
     ROWS_ADD(&t, test_behind, behind_rows);
     ROWS_ADD(&t, test_apart, apart_rows);
     return ROWS_RUN(&t, "job");
