@@ -60,7 +60,10 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     MT_TRY_OUT(mt_load_repeats(args, &asked, &new, err));
     if (baselines.n)
         MT_TRY_OUT(mt_load_repeats(&base_refs, &asked_base, &base, err));
-    mt_findings_find(&rules, &new, baselines.n ? &base : NULL, each, &found);
+    const bool ranks = !each && mt_loaded_are_ranks(&new);
+    if (ranks)
+        mt_show_note("These are ranks of a job, not repeats: each is checked by itself.");
+    mt_findings_find(&rules, &new, baselines.n ? &base : NULL, each || ranks, &found);
     MT_TRY_OUT(mt_check_show(&found, mt_check_format_of(mt_common.format), err));
     *exit_code = found.n_of[MT_CHECK_FAIL] ? 1 : found.n_of[MT_CHECK_INCONCLUSIVE] ? 3 : 0;
 out:
@@ -100,9 +103,10 @@ static const struct mt_opt opts[] = {
     {"baseline", 0, MT_OPT_LIST, &baselines, "RUN|FILE",
      "what growth is measured from; several runs are repeats"},
     {"rules", 0, MT_OPT_STRING, &rules_file, "FILE", "more rules (default: memtool.json here)"},
-    {"group", 0, MT_OPT_STRING, &group, "NAME", "the runs of this group, as repeats"},
+    {"group", 0, MT_OPT_STRING, &group, "NAME",
+     "the runs of this group, as repeats; ranks of a job are checked one by one"},
     {"each", 0, MT_OPT_FLAG, &each, NULL,
-     "check each run separately: for the ranks of a job, which are not repeats"},
+     "check each run separately: where repeats must all keep the rules, too"},
     {"device", 0, MT_OPT_STRING, &about.device, "D",
      "cpu, cuda:0, ..., or cuda for all of that kind (default: every device of the run)"},
     {"category", 0, MT_OPT_STRING, &about.category, "LIST",
@@ -134,7 +138,7 @@ const struct mt_cmd mt_cmd_check = {
                 "  memtool check --max-peak 2GiB --max-growth-per-step 0\n"
                 "  memtool check --baseline memory.json --max-peak-growth 5% --format github\n"
                 "  memtool check r1 r2 r3 --baseline memory.json --format junit -o junit.xml\n"
-                "  memtool check --group job --each --max-peak 20GiB\n",
+                "  memtool check --group job --max-peak 20GiB\n",
     .opts = opts,
     .values = values,
     .words = words,

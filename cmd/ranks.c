@@ -172,12 +172,28 @@ static void add_columns(const struct mt_ranks *ranks, struct mt_report *r)
     r->empty = "there are no runs";
 }
 
+/* What the other outliers hold is not shown. */
+static const char *how_to_compare(struct mt_report *r, const struct mt_rank *median,
+                                  const struct mt_rank *rank)
+{
+    struct mt_buf words = {0};
+    mt_buf_adds(&words, ": memtool diff ");
+    mt_shell_word(&words, median->ref ? median->ref : median->name);
+    mt_buf_adds(&words, " ");
+    mt_shell_word(&words, rank->ref ? rank->ref : rank->name);
+    mt_buf_adds(&words, " --section peak");
+    const char *kept = mt_report_text(r, words.s);
+    mt_buf_free(&words);
+    return kept;
+}
+
 /* The outliers of a cluster; or why there are none to tell. */
 static void describe_cluster(const struct mt_ranks *ranks, size_t k, struct mt_report *r)
 {
     enum { NAMED = 5 };
     char figure[MT_HUMAN_MAX], median[MT_HUMAN_MAX], n[MT_HUMAN_LONG];
     const struct mt_rank_cluster *c = &ranks->clusters.v[k];
+    const size_t most = mt_ranks_most(ranks);
     size_t named = 0;
     if (c->spread.n < MT_SPREAD_MIN)
         mt_report_footer(r, "%s: %s, too few to call one an outlier",
@@ -190,16 +206,17 @@ static void describe_cluster(const struct mt_ranks *ranks, size_t k, struct mt_r
         const struct mt_rank *rank = &ranks->all.v[i];
         if (rank->cluster != k || !rank->outside || named++ >= NAMED)
             continue;
-        mt_report_footer(r, "outlier: %s with %s%s; the median of %s is %s", mt_rank_words(r, rank),
-                         rank->figure_b < c->spread.median ? "only " : "",
+        mt_report_footer(r, "outlier: %s with %s%s; the median of %s is %s%s",
+                         mt_rank_words(r, rank), rank->figure_b < c->spread.median ? "only " : "",
                          mt_human_bytes(rank->figure_b, figure), mt_rank_cluster_words(r, ranks, c),
-                         mt_human_bytes(c->spread.median, median));
+                         mt_human_bytes(c->spread.median, median),
+                         i == most ? "" : how_to_compare(r, &ranks->all.v[c->median], rank));
     }
     if (named > NAMED)
         mt_report_footer(r, "and %zu more outliers", named - NAMED);
 }
 
-static void describe_outside(const struct mt_ranks *ranks, struct mt_report *r)
+void mt_ranks_describe_outside(const struct mt_ranks *ranks, struct mt_report *r)
 {
     for (size_t k = 0; k < ranks->clusters.n; k++)
         describe_cluster(ranks, k, r);
@@ -344,7 +361,7 @@ static enum mt_status show_ranks(const struct mt_ranks *ranks, struct mt_report 
     const bool people = mt_people_read();
     mt_report_init(&more, "memtool.ranks", 1);
     enum mt_status st = add_ranks(ranks, r, err);
-    describe_outside(ranks, r);
+    mt_ranks_describe_outside(ranks, r);
     if (st == MT_OK)
         st = mt_ranks_compare(ranks, &rows, people ? &more : r, err);
     if (st == MT_OK && rows.columns)

@@ -125,6 +125,9 @@ void mt_ranks_note_apart(const struct mt_ranks *r, struct mt_report *notes);
 /* Notes that none has a history, where that is so (at_end). */
 void mt_ranks_note_moment(const struct mt_ranks *r, struct mt_report *notes);
 
+/* Says which ranks are outliers, and of which clusters none can be. */
+void mt_ranks_describe_outside(const struct mt_ranks *ranks, struct mt_report *r);
+
 /* Opens the run of a rank; close *db with mt_ranks_close. */
 enum mt_status mt_ranks_open(const struct mt_ranks *r, const struct mt_rank *rank,
                              struct mt_db **db, struct mt_run *run, struct mt_err *err);

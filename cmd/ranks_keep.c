@@ -167,12 +167,25 @@ static void leave_out_other_recorders(struct mt_ranks *r, struct mt_report *note
                    mt_human_plural((int64_t)left_n, "run", runs), left, ranks_n, all, kept);
 }
 
-/* Ranks that the job had, as recorders say, and that are not there. */
+/* How many ranks the job has: as recorders say; else as many as the highest number tells, where
+ * nearly all of them are there. 0: not known. */
+static int64_t ranks_of_job(const struct mt_ranks *r)
+{
+    int64_t known_n = 0, end = 0;
+    for (size_t i = 0; i < r->all.n && r->all.v[i].place.rank != MT_UNKNOWN; i++) {
+        known_n++;
+        end = r->all.v[i].place.rank + 1;
+    }
+    const bool nearly = known_n >= MT_SPREAD_MIN && end - known_n <= known_n / 3;
+    return r->job_n ? r->job_n : nearly && !r->numbered ? end : 0;
+}
+
+/* Ranks that the job had and that are not there. They are in order. */
 static void note_missing(const struct mt_ranks *r, struct mt_report *notes)
 {
     enum { NAMED = 8 };
     struct mt_buf names = {0};
-    const int64_t rank_n = r->job_n;
+    const int64_t rank_n = ranks_of_job(r);
     int64_t missing_n = 0, next = 0;
     for (size_t i = 0; i <= r->all.n && rank_n > 0; i++) {
         int64_t rank = i < r->all.n ? r->all.v[i].place.rank : rank_n;

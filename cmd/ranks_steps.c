@@ -72,9 +72,28 @@ static const char *marks(struct mt_report *out, const struct mt_step_peaks *s, s
     return kept;
 }
 
-static void add_marks(const struct mt_ranks *r, const struct mt_step_peaks *all,
+/* Of more ranks than are shown the outliers, and those that hold most: n of them. */
+static bool *choose(const struct mt_ranks *r, size_t n)
+{
+    bool *chosen = mt_alloc((r->all.n + 1) * sizeof *chosen);
+    memset(chosen, 0, (r->all.n + 1) * sizeof *chosen);
+    for (; n; n--) {
+        const struct mt_rank *best = NULL;
+        for (size_t i = 0; i < r->all.n; i++) {
+            const struct mt_rank *rank = &r->all.v[i];
+            if (!chosen[i] && (!best || rank->outside > best->outside ||
+                               (rank->outside == best->outside && rank->figure_b > best->figure_b)))
+                best = rank;
+        }
+        chosen[best - r->all.v] = true;
+    }
+    return chosen;
+}
+
+static void add_marks(const struct mt_ranks *r, const struct mt_step_peaks *all, size_t shown_n,
                       struct mt_report *out)
 {
+    bool *chosen = choose(r, shown_n);
     char most[MT_HUMAN_MAX], n[MT_HUMAN_LONG];
     int64_t most_b = 0;
     size_t most_n = 0;
@@ -86,13 +105,18 @@ static void add_marks(const struct mt_ranks *r, const struct mt_step_peaks *all,
     mt_report_columns(out, "rank run peak_b steps");
     out->keep_order = true;
     for (size_t i = 0; i < r->all.n; i++) {
+        if (!chosen[i])
+            continue;
         struct mt_row *row = new_row(out, &r->all.v[i]);
         if (r->all.v[i].figure_b != MT_UNKNOWN)
             row->cells[2] = mt_cell_int(r->all.v[i].figure_b);
         row->cells[3] = mt_cell_text(marks(out, &all[i], most_n, most_b));
     }
+    free(chosen);
+    out->left_out_n = out->cut_n = (int64_t)(r->all.n - shown_n);
     mt_report_footer(out, "%s; a full mark is %s", mt_human_plural((int64_t)most_n, "step", n),
                      mt_human_bytes(most_b, most));
+    mt_ranks_describe_outside(r, out);
 }
 
 static enum mt_status no_steps(const struct mt_ranks *r, struct mt_err *err)
@@ -163,8 +187,10 @@ static enum mt_status show_rows(const struct mt_ranks *r, const struct mt_step_p
                                 const struct mt_rows *rows, struct mt_report *out,
                                 struct mt_err *err)
 {
+    const size_t limit = (size_t)mt_rows_limit(rows);
     if (mt_people_read()) {
-        add_marks(r, all, out);
+        const bool cut = limit && limit < r->all.n && !rows->min_b && !rows->name;
+        add_marks(r, all, cut ? limit : r->all.n, out);
     } else {
         mt_report_columns(out, "rank run step peak_b");
         for (size_t i = 0; i < r->all.n; i++)

@@ -3,6 +3,7 @@
 #include "cmd/common.h"
 #include "cmd/output.h"
 #include "cmd/view.h"
+#include "lib/run/job.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +29,11 @@ static enum mt_status add_run(const char *ref, struct mt_db *db, const struct mt
         mt_show_note("%s is the same recording as one named before; it counts once.", run->name);
         return MT_OK;
     }
+    struct mt_job_place place;
+    MT_TRY(mt_job_place(db, run, &place, err));
     struct mt_loaded_run *named = mt_vec_push(&out->runs);
-    *named = (struct mt_loaded_run){.id = run->id, .how_to_record = mt_run_how_to_record(run)};
+    *named = (struct mt_loaded_run){
+        .id = run->id, .how_to_record = mt_run_how_to_record(run), .rank = place.rank};
     name_of(ref, run, named->name, sizeof named->name);
     memcpy(named->content, run->content, sizeof named->content);
     named->notes = run->notes;
@@ -54,7 +58,7 @@ static enum mt_status load_file(const char *path, struct mt_loaded *out, struct 
 {
     struct mt_loaded_run *named = mt_vec_push(&out->runs);
     mt_output_spare(path);
-    *named = (struct mt_loaded_run){0};
+    *named = (struct mt_loaded_run){.rank = MT_UNKNOWN};
     snprintf(named->name, sizeof named->name, "%s", path);
     return mt_baseline_read(path, mt_vec_push(&out->figures.v), err);
 }
@@ -101,4 +105,14 @@ enum mt_status mt_load_repeats(const struct mt_args *refs, const struct mt_repea
     mt_err_hint(err, "Nothing was compared. A file may itself hold several: memtool export "
                      "--baseline RUN RUN ... -o FILE");
     return MT_EUSAGE;
+}
+
+bool mt_loaded_are_ranks(const struct mt_loaded *l)
+{
+    bool known = true, differ = false;
+    for (size_t i = 0; i < l->runs.n; i++) {
+        known &= l->runs.v[i].rank != MT_UNKNOWN;
+        differ |= l->runs.v[i].rank != l->runs.v[0].rank;
+    }
+    return known && differ;
 }

@@ -167,6 +167,20 @@ static void note_devices(const struct mt_ranks *ranks, struct mt_report *r)
     }
 }
 
+/* What lies side by side in a job is no development. */
+static void note_ranks(const struct mt_ranks *ranks, struct mt_report *r)
+{
+    bool differ = !ranks->numbered && ranks->all.n > 1;
+    for (size_t i = 0; i < ranks->all.n && differ; i++) {
+        differ = mt_rank_is_known(&ranks->all.v[i]);
+        for (size_t k = 0; k < i && differ; k++)
+            differ = !mt_rank_is_same(&ranks->all.v[k], &ranks->all.v[i]);
+    }
+    if (differ)
+        mt_report_note(r, "Each of these runs is of another rank: if they are one job, memtool "
+                          "ranks compares them.");
+}
+
 static void describe(const struct mt_ranks *ranks, struct mt_report *r)
 {
     char n[MT_HUMAN_LONG], peak[MT_HUMAN_MAX];
@@ -193,6 +207,7 @@ static void describe(const struct mt_ranks *ranks, struct mt_report *r)
                        "The recordings of %s do not cover all of the peak, or leave something "
                        "open: memtool info RUN says what.",
                        mt_human_plural((int64_t)uncertain_n, "run", n));
+    note_ranks(ranks, r);
     mt_ranks_note_apart(ranks, r);
     note_devices(ranks, r);
     mt_ranks_note_moment(ranks, r);

@@ -19,6 +19,7 @@ struct mt_loaded {
         struct mt_run_notes notes;
         const char *how_to_record; /* mt_run_how_to_record; NULL: from a file */
         bool by_frames;            /* figures of categories are of a snapshot, told by its frames */
+        int64_t rank;              /* of the job; MT_UNKNOWN */
     })
     runs;
     struct mt_strtab contents; /* of the runs */

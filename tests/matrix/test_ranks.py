@@ -295,6 +295,15 @@ for order, changed in (([0, 1, 3, 0, 2, 2], 4), ([2, 2, 2, 0, 1], 3), ([0, 1, 0,
         m.check(mt.total(sites, "at_peak_delta_b") == peaks[changed] - peaks[changed - 1], group, "sum of the change")
     m.run("trend", group, "--limit", "2")
 
+# Ranks of one job are no development, nor repeats of one program.
+OTHER_RANKS = "Each of these runs is of another rank"
+m.check(OTHER_RANKS in " ".join(m.json("trend", "data")["notes"]) and OTHER_RANKS not in " ".join(m.json("trend", "t013022")["notes"]), "ranks are no runs over time")
+peaks = sorted(row["peak_b"] for row in m.rows("ranks", "data") if row["section"] == "rank")
+for options in ([], ["--each"]):
+    _, out, err = m.run("check", "--group", "data", "--max-peak", str(peaks[-2] + 200000), *options, codes=(1,))
+    m.check("1 rule for each of 4 runs: 1 failed, 3 passed" in out and ("These are ranks of a job, not repeats" in err) == (not options), "each rank is checked", out, err)
+m.check("spread" in m.run("check", "--group", "t22", "--max-peak", str(peaks[-1] + 200000), codes=(0,))[1] if trend([2, 2]) else False, "repeats of a rank are repeats")
+
 # 21 times what five runs swing by may be chance: it is said, not judged.
 UNSURE = "too few to tell whether it changed with t03032.4"
 m.check(any(f"peak: 5 runs are {UNSURE}" in note for note in m.json("trend", "t03032")["notes"]), "unsure", m.json("trend", "t03032")["notes"])
@@ -400,6 +409,27 @@ clusters_are("first", [(None, None, 0, 15, 16)], [0])
 held_by("blocks", jobs.blocks())
 clusters_are("blocks", [(None, None, 0, 3, 4), (None, None, 4, 7, 4), (None, None, 8, 11, 4), (None, None, 12, 15, 4)], [9])
 m.check(any("4 equal blocks" in note for note in m.json("ranks", "blocks")["notes"]), "blocks", "that they are a guess is said")
+# A heat map of fewer ranks has the outliers, whatever their numbers; what others than the highest hold is asked of `diff`.
+_, out, _ = m.run("ranks", "data", "--per", "step", "--limit", "1")
+m.check(re.search(r"^ +2  \S*rank2", out, re.M) and "3 more rows; --limit 0 shows all" in out and "outlier: rank 2 with" in out, "the heat map of one", out)
+many = jobs.noisy([20] * 40)
+many[35] = 10
+many[30] = 60
+many[31] = 50
+held_by("many", many)
+_, out, _ = m.run("ranks", "many", "--limit", "3")
+m.check("outlier: rank 30 with 60 MiB; the median of the job is 20 MiB\n" in out.replace("20.01", "20") and re.search(r"outlier: rank 31 .*: memtool diff rank\d+ rank31 --section peak\n", out), "how to compare others", out)
+m.run(*re.search(r": memtool (diff rank\d+ rank31 --section peak)\n", out).group(1).split())
+for fewer in (1, 2):  # ranks that are gone are noted where recorders do not tell how many there are
+    os.remove(f"many/rank{fewer * 7}.json")
+    m.run("import", "many", "--group", f"many{fewer}")
+    gone = "1 is not among these runs: 7." if fewer == 1 else "2 are not among these runs: 7, 14."
+    m.check(any(f"Of the 40 ranks of the job {gone}" in note for note in m.json("ranks", f"many{fewer}")["notes"]), "holes in the numbers", fewer)
+held_by("pairs", jobs.noisy([20] * 8))
+for rank in (1, 3, 5):
+    os.remove(f"pairs/rank{rank}.json")
+m.run("import", "pairs", "--group", "others")
+m.check(not any("are not among" in note for note in m.json("ranks", "others")["notes"]), "not so where many are")
 # Every rank another: no blocks, and no outliers among them.
 held_by("none_alike", [10 + 3 * (r * 7 % 16) for r in range(16)])
 clusters_are("none_alike", [(None, None, 0, 15, 16)], [])
