@@ -4,7 +4,9 @@
 #include "cmd/import_file.h"
 #include "cmd/import_jobs.h"
 #include "lib/base/human.h"
+#include "lib/base/strtab.h"
 #include "lib/input/stream.h"
+#include "lib/run/job.h"
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -182,6 +184,31 @@ static void judge_unread(struct walk *w)
     w->unread.n = 0;
 }
 
+/* What is called as recordings are but for its numbers, and is none, is one that was cut at its
+ * beginning, or overwritten: reading it says what is wrong. */
+static void judge_passed(struct walk *w)
+{
+    struct mt_strtab names;
+    const size_t n = w->passed.n;
+    mt_strtab_init(&names);
+    for (size_t i = 0; i < w->all.n; i++) {
+        char *name = mt_without_numbers(w->all.v[i].path);
+        mt_strtab_add(&names, name, strlen(name));
+        free(name);
+    }
+    const uint32_t known_n = names.n;
+    w->passed.n = 0;
+    for (size_t i = 0; i < n; i++) {
+        char *path = w->passed.v[i], *name = mt_without_numbers(path);
+        if (mt_strtab_add(&names, name, strlen(name)) < known_n)
+            *mt_vec_push(&w->all) = (struct mt_found_file){path, NULL};
+        else
+            w->passed.v[w->passed.n++] = path;
+        free(name);
+    }
+    mt_strtab_free(&names);
+}
+
 /* Stacks with numbers may be of times, as prof.export_stacks() writes them beside a trace; where
  * there is nothing else, they are meant. */
 static void judge_unclear(struct walk *w)
@@ -277,6 +304,7 @@ enum mt_status mt_import_folder(const char *folder, const struct mt_folder_opts 
     if (st == MT_OK) {
         follow_links(&w);
         judge_unclear(&w);
+        judge_passed(&w);
         judge_unread(&w);
         st = w.all.n ? MT_OK : nothing_found(&w, err);
     }

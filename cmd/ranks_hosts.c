@@ -2,7 +2,6 @@
 #include "cmd/ranks.h"
 #include "lib/base/human.h"
 #include "lib/run/job_folder.h"
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,17 +54,13 @@ static void host_of(const struct mt_rank *rank, size_t skip, char *out, size_t r
     out[n] = '\0';
 }
 
-static bool alike_but_for_digits(const char *a, const char *b)
+static bool alike_but_for_numbers(const char *a, const char *b)
 {
-    while (*a && *b) {
-        if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
-            a += strspn(a, "0123456789");
-            b += strspn(b, "0123456789");
-        } else if (*a++ != *b++) {
-            return false;
-        }
-    }
-    return *a == *b;
+    char *x = mt_without_numbers(a), *y = mt_without_numbers(b);
+    const bool alike = strcmp(x, y) == 0;
+    free(x);
+    free(y);
+    return alike;
 }
 
 /* Whether any folder of the path is called as a machine. */
@@ -115,7 +110,7 @@ static bool are_hosts(const struct local *v, size_t n)
         if (v[i].rank->place.rank >= MOST_LOCAL)
             return false;
         named &= has_host(v[i].host);
-        alike &= *v[i].host && alike_but_for_digits(v[i].host, v[0].host);
+        alike &= *v[i].host && alike_but_for_numbers(v[i].host, v[0].host);
     }
     return (named && count_anew(v, n, 1)) || (alike && count_anew(v, n, 2));
 }

@@ -139,6 +139,18 @@ bool mt_numbers_apart(const char *const *texts, size_t n, int64_t *out)
     return apart;
 }
 
+char *mt_without_numbers(const char *text)
+{
+    char *out = mt_strdup(text), *to = out;
+    for (const char *p = text; *p;) {
+        const size_t n = strspn(p, "0123456789");
+        *to++ = n ? '#' : *p;
+        p += n ? n : 1;
+    }
+    *to = '\0';
+    return out;
+}
+
 /* What a recorder says, where it can be. */
 static int64_t number_told(const struct mt_stmt *s, int column)
 {

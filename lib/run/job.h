@@ -39,4 +39,7 @@ int64_t mt_number_behind(const char *path, const char *word);
  */
 bool mt_numbers_apart(const char *const *texts, size_t n, int64_t *out);
 
+/* The text with a "#" for each number in it, allocated: what names of several ranks share. */
+char *mt_without_numbers(const char *text);
+
 #endif

@@ -262,6 +262,24 @@ os.remove("mixed/dangling.pickle")
 m.run("import", "mixed", "--values", "at-end")
 m.known.clear()
 m.check("rank0_stacks.txt" in names(), "stacks, where it is said what they are", names())
+# What is called as recordings are but for numbers and is none was cut too early, or overwritten: it fails, and nothing else does.
+for rank in range(3):
+    write(f"early/ranks/rank{rank}.pickle")
+with open("early/ranks/rank0.pickle", "rb") as file:
+    whole = file.read()
+DAMAGED = {"rank3": whole[:1], "rank4": whole[:12], "rank5": b"\0" * 4096, "rank10": b"<html>404</html>"}
+for name, content in DAMAGED.items():
+    with open(f"early/ranks/{name}.pickle", "wb") as file:
+        file.write(content)
+for name in ("early/ranks/config.pickle", "early/ranks/rank7.txt", "early/rank8.pickle"):
+    with open(name, "wb") as file:
+        file.write(b"lr 3")
+_, err, _ = imported("early", codes=(2,))
+m.check(names() == ["rank0", "rank1", "rank2"] and "Not imported: " + ", ".join(f"early/ranks/{name}.pickle" for name in DAMAGED) + "." in err, "cut too early", err)
+m.check("early: 3 of 10 files do not look like recordings and were passed over (rank8.pickle, ranks/config.pickle, ranks/rank7.txt)" in err, "called otherwise", err)
+for name in DAMAGED:
+    os.remove(f"early/ranks/{name}.pickle")
+m.run("import", "early")
 # Stacks alone are what is meant.
 os.makedirs("stacks/in")
 shutil.copy("mixed/d0/rank0_stacks.txt", "stacks/in")
