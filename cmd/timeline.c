@@ -88,15 +88,38 @@ static enum mt_status lacks_metric(const struct mt_timeline *t, struct mt_err *e
     return MT_EUSAGE;
 }
 
-/* What PyTorch had of a process's memory. */
-static enum mt_status load_traced(struct mt_timeline *t, struct mt_err *err)
+/* One more curve beside, with nothing in it. */
+static struct mt_timeline_curve *add_curve(struct mt_timeline *t, const char *what)
+{
+    struct mt_timeline_curve *c = &t->beside[t->beside_n++];
+    *c = (struct mt_timeline_curve){.what = what, .known = {INT64_MIN, INT64_MAX}};
+    return c;
+}
+
+/* The samples of a metric beside the curve, if there are any. */
+static enum mt_status add_samples(struct mt_timeline *t, const char *what, struct mt_err *err)
+{
+    const struct mt_view *v = t->view;
+    struct mt_timeline_curve *c = add_curve(t, what);
+    MT_TRY(mt_samples_load(v->db, &v->run, &v->device, what, &c->levels, err));
+    if (!c->levels.all.n)
+        t->beside_n--;
+    else if (strcmp(what, mt_metric_names[MT_METRIC_MALLOC_HELD]) == 0)
+        c->known.from_ns = c->levels.all.v[0].t_ns;
+    return MT_OK;
+}
+
+/* What PyTorch had of a process's memory, and what malloc held. */
+static enum mt_status load_parts(struct mt_timeline *t, struct mt_err *err)
 {
     const struct mt_view *v = t->view;
     MT_TRY(mt_traced_load(v->db, &v->run, &v->device, &t->traced, err));
     MT_TRY(mt_view_note_traces(v, t->report, err));
-    mt_traced_levels(&t->traced, &t->second, &t->second_known);
-    t->second_what = MT_COUNTED_PYTORCH;
-    return MT_OK;
+    if (t->traced.all.n) {
+        struct mt_timeline_curve *c = add_curve(t, MT_COUNTED_PYTORCH);
+        mt_traced_levels(&t->traced, &c->levels, &c->known);
+    }
+    return add_samples(t, mt_metric_names[MT_METRIC_MALLOC_HELD], err);
 }
 
 /* All but the run's own curve; what the recording has of reserved or rss is beside it unless a
@@ -113,13 +136,11 @@ static enum mt_status load_samples(struct mt_timeline *t, struct mt_err *err)
         MT_TRY(mt_samples_load(v->db, &v->run, &v->device, metric, &t->levels, err));
         return t->levels.all.n && mt_metric_is_bytes(metric) ? MT_OK : lacks_metric(t, err);
     }
-    if (mt_device_is_process(&v->device))
-        return metric ? MT_OK : load_traced(t, err);
-    for (size_t i = SECONDS; i < METRIC_N && !metric && !t->second.all.n; i++) {
-        t->second_what = metrics[i].name;
-        if (strcmp(t->second_what, level) != 0)
-            MT_TRY(mt_samples_load(v->db, &v->run, &v->device, t->second_what, &t->second, err));
-    }
+    if (metric || mt_device_is_process(&v->device))
+        return metric ? MT_OK : load_parts(t, err);
+    for (size_t i = SECONDS; i < METRIC_N && !t->beside_n; i++)
+        if (strcmp(metrics[i].name, level) != 0)
+            MT_TRY(add_samples(t, metrics[i].name, err));
     return MT_OK;
 }
 
@@ -177,16 +198,29 @@ static enum mt_status fill_moments(struct mt_timeline *t, size_t n, struct mt_er
     return MT_OK;
 }
 
+/* What malloc has is unknown where another program or another malloc took over. */
+static enum mt_status unknown_here(const struct mt_timeline *t, struct mt_err *err)
+{
+    MT_FAIL(err, MT_EUSAGE, "nobody counted %s%s in run '%s'", t->metric,
+            t->window ? t->window : "", t->view->run.name);
+    mt_err_hint(err, "`memtool info %s` says why.", t->view->run.name);
+    mt_err_cannot_tell(err);
+    return MT_EUSAGE;
+}
+
 static enum mt_status fill_buckets(struct mt_timeline *t, size_t n, struct mt_err *err)
 {
     MT_TRY(load_levels(t, n, err));
     mt_buckets_fill(&t->buckets, &t->levels, &t->asked, &t->shown, n);
-    if (t->second.all.n)
-        mt_buckets_fill(&t->second_buckets, &t->second, &t->asked, &t->shown, n);
-    if (t->traced.all.n)
-        mt_buckets_know(&t->second_buckets, &t->second_known);
+    for (size_t i = 0; i < t->beside_n; i++) {
+        struct mt_timeline_curve *c = &t->beside[i];
+        mt_buckets_fill(&c->buckets, &c->levels, &t->asked, &t->shown, n);
+        mt_buckets_know(&c->buckets, &c->known);
+    }
     MT_TRY(mt_timeline_work(t, err));
     const struct mt_bucket *peak = mt_buckets_peak(&t->buckets);
+    if (mt_bucket_unknown(peak))
+        return unknown_here(t, err);
     t->peak_b = peak->max_b;
     t->peak_ns = mt_levels_time(&t->levels, peak->max_at, t->shown.from_ns);
     if (t->peak_ns < t->shown.from_ns)
@@ -339,10 +373,12 @@ static void free_all(struct mt_timeline *t)
 {
     mt_bands_free(&t->bands);
     mt_buckets_free(&t->buckets);
-    mt_buckets_free(&t->second_buckets);
     mt_timeline_work_free(t);
     mt_levels_free(&t->levels);
-    mt_levels_free(&t->second);
+    for (size_t i = 0; i < MT_CHART_BESIDE; i++) {
+        mt_levels_free(&t->beside[i].levels);
+        mt_buckets_free(&t->beside[i].buckets);
+    }
     mt_traced_free(&t->traced);
     mt_moments_free(&t->moments);
     mt_levels_free(&t->ooms);
@@ -405,7 +441,7 @@ static const struct mt_opt opts[] = {
     {"top", 0, MT_OPT_INT, &top, "N", "with --by: the N heaviest at the peak (default: 8)"},
     {"metric", 0, MT_OPT_STRING, &metric, "M",
      "allocated, reserved, rss, or what else a process log counts (default: allocated, and what is "
-     "recorded of these beside it; of process logs rss)"},
+     "recorded of these beside it; of process logs rss, with what of it PyTorch and malloc have)"},
     {"from", 0, MT_OPT_STRING, &from, "TIME", "begin here: 12ms, '@step 3'"},
     {"to", 0, MT_OPT_STRING, &to, "TIME", "end before this time"},
     {"step", 0, MT_OPT_STRING, &step, "A..B", "only these steps"},

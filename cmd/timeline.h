@@ -12,15 +12,22 @@
 #include "lib/usage/samples.h"
 #include "lib/usage/traced.h"
 
+/* What is shown beside the curve. */
+struct mt_timeline_curve {
+    const char *what; /* "reserved", "rss"; of processes "pytorch", "malloc_held" */
+    struct mt_levels levels;
+    struct mt_window known; /* when it is known */
+    struct mt_buckets buckets;
+};
+
 /* What all of them work on. */
 struct mt_timeline {
     struct mt_view *view;
-    struct mt_levels levels;       /* of the metric shown */
-    struct mt_levels second;       /* reserved or rss, shown beside allocated; empty: none */
-    const char *second_what;       /* "reserved", "rss"; of processes "pytorch" */
-    struct mt_traced_all traced;   /* then, where that is from, */
-    struct mt_window second_known; /* and when it is known */
-    struct mt_moments moments;     /* --by of runs without events: the levels are theirs */
+    struct mt_levels levels; /* of the metric shown */
+    struct mt_timeline_curve beside[MT_CHART_BESIDE];
+    size_t beside_n;
+    struct mt_traced_all traced; /* of processes, where what PyTorch has is from */
+    struct mt_moments moments;   /* --by of runs without events: the levels are theirs */
     int64_t unknown_until; /* then, time of the first one, if anything was live before; else 0 */
     struct mt_levels ooms;
     struct mt_recorder_total total;
@@ -28,7 +35,7 @@ struct mt_timeline {
     bool allocated;                /* it is that */
     char *window;                  /* " of step 2..3"; NULL: the whole run */
     struct mt_window asked, shown; /* as given; within the run */
-    struct mt_buckets buckets, second_buckets;
+    struct mt_buckets buckets;
     /* Of processes, for each bucket: threads at most, processor time, and how many thousandths of a
      * core that is; NULL: unknown. Owned. */
     int64_t *threads_n, *cpu_ns, *cpu_per_mille;

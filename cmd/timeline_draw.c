@@ -4,6 +4,8 @@
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
 #include "lib/render/columns.h"
+#include "lib/run/knows.h"
+#include "lib/usage/process.h"
 #include <string.h>
 
 #define SPARK_CELLS 24
@@ -31,8 +33,15 @@ char *mt_timeline_title(const struct mt_timeline *t)
     return out.s;
 }
 
+/* What a curve was when the first was highest; MT_UNKNOWN. */
+static int64_t at_peak(const struct mt_timeline *t, const struct mt_timeline_curve *c)
+{
+    bool known = t->peak_ns >= c->known.from_ns && t->peak_ns <= c->known.to_ns;
+    return known ? mt_levels_value(&c->levels, mt_levels_at(&c->levels, t->peak_ns)) : MT_UNKNOWN;
+}
+
 /* Of which runs the area of PyTorch is, and when it is known. */
-static void add_traced_footers(struct mt_timeline *t)
+static void say_traced(struct mt_timeline *t, const struct mt_timeline_curve *c)
 {
     char from[MT_HUMAN_MAX], to[MT_HUMAN_MAX], then[MT_HUMAN_MAX];
     for (size_t i = 0; i < t->traced.all.n; i++) {
@@ -43,10 +52,59 @@ static void add_traced_footers(struct mt_timeline *t)
             one->run.name, mt_human_ns(one->known.from_ns, from),
             end ? "the end" : mt_human_ns(one->known.to_ns, to));
     }
-    int64_t at = mt_levels_at(&t->second, t->peak_ns);
-    if (at >= 0 && t->peak_ns <= t->second_known.to_ns)
-        mt_report_footer(t->report, "At the peak it is %s.",
-                         mt_human_bytes(mt_levels_value(&t->second, at), then));
+    int64_t now = at_peak(t, c);
+    if (now != MT_UNKNOWN)
+        mt_report_footer(t->report, "At the peak it is %s.", mt_human_bytes(now, then));
+}
+
+static void say_held(struct mt_timeline *t, const struct mt_timeline_curve *c)
+{
+    char then[MT_HUMAN_MAX], most[MT_HUMAN_MAX];
+    const struct mt_bucket *best = mt_buckets_peak(&c->buckets);
+    int64_t now = at_peak(t, c);
+    if (mt_bucket_unknown(best))
+        return;
+    mt_report_footer(
+        t->report, "The %s is what malloc holds though it is free (malloc_held): %s%s%s at most.",
+        c == t->beside ? "area" : "lower line", now != MT_UNKNOWN ? mt_human_bytes(now, then) : "",
+        now != MT_UNKNOWN ? " at the peak, " : "", mt_human_bytes(best->max_b, most));
+}
+
+static void say_rss(struct mt_timeline *t, const struct mt_timeline_curve *c)
+{
+    char a[MT_HUMAN_MAX], b[MT_HUMAN_MAX];
+    mt_report_footer(t->report,
+                     "The line shows what the process had in memory (rss): %s at the peak, %s "
+                     "at most.",
+                     mt_human_bytes(at_peak(t, c), a),
+                     mt_human_bytes(mt_buckets_peak(&c->buckets)->max_b, b));
+}
+
+static void say_reserved(struct mt_timeline *t, const struct mt_timeline_curve *c)
+{
+    char a[MT_HUMAN_MAX], b[MT_HUMAN_MAX];
+    int64_t reserved = at_peak(t, c);
+    int64_t before_b = mt_recorder_before(&t->total, &t->view->device);
+    if (!t->view->device.one_moment)
+        mt_report_footer(
+            t->report, "The line shows reserved bytes: %s at the peak, %s of them not allocated.",
+            mt_human_bytes(reserved, a),
+            mt_human_bytes(mt_wrap_sub(mt_wrap_sub(reserved, t->peak_b), before_b), b));
+}
+
+static void say_beside(struct mt_timeline *t)
+{
+    for (size_t i = 0; i < t->beside_n; i++) {
+        const struct mt_timeline_curve *c = &t->beside[i];
+        if (strcmp(c->what, MT_COUNTED_PYTORCH) == 0)
+            say_traced(t, c);
+        else if (strcmp(c->what, mt_metric_names[MT_METRIC_MALLOC_HELD]) == 0)
+            say_held(t, c);
+        else if (strcmp(c->what, mt_metric_names[MT_METRIC_RSS]) == 0)
+            say_rss(t, c);
+        else
+            say_reserved(t, c);
+    }
 }
 
 /* What a reader of the picture must know beside it. */
@@ -55,23 +113,7 @@ static void add_footers(struct mt_timeline *t)
     char a[MT_HUMAN_MAX], b[MT_HUMAN_MAX];
     bool allocated = t->allocated;
     int64_t before_b = mt_recorder_before(&t->total, &t->view->device);
-    if (t->traced.all.n) {
-        add_traced_footers(t);
-    } else if (t->second.all.n && strcmp(t->second_what, "rss") == 0) {
-        int64_t at = mt_levels_at(&t->second, t->peak_ns);
-        int64_t most = mt_levels_peak(&t->second, 0, (int64_t)t->second.all.n - 1);
-        mt_report_footer(t->report,
-                         "The line shows what the process had in memory (rss): %s at the peak, %s "
-                         "at most.",
-                         mt_human_bytes(mt_levels_value(&t->second, at), a),
-                         mt_human_bytes(mt_levels_value(&t->second, most), b));
-    } else if (t->second.all.n && !t->view->device.one_moment) {
-        int64_t reserved = mt_levels_value(&t->second, mt_levels_at(&t->second, t->peak_ns));
-        mt_report_footer(
-            t->report, "The line shows reserved bytes: %s at the peak, %s of them not allocated.",
-            mt_human_bytes(reserved, a),
-            mt_human_bytes(mt_wrap_sub(mt_wrap_sub(reserved, t->peak_b), before_b), b));
-    }
+    say_beside(t);
     mt_timeline_work_footer(t);
     if (allocated && before_b)
         mt_report_footer(t->report, "By the recorder's total, %s more were allocated throughout.",
@@ -97,13 +139,14 @@ static void make_chart(struct mt_timeline *t, struct mt_chart *c)
                            .time_unit = t->view->run.time_unit,
                            .shown = t->shown,
                            .level = &t->buckets,
-                           .second = t->second.all.n ? &t->second_buckets : NULL,
-                           .second_what = t->second_what,
-                           .within = t->traced.all.n > 0,
+                           .beside_n = t->beside_n,
+                           .within = t->beside_n && mt_device_is_process(&t->view->device),
                            .peak_ns = t->view->device.one_moment ? INT64_MIN : t->peak_ns,
                            .peak_b = t->peak_b,
                            .bands = t->bands.key_n ? &t->bands : NULL};
     mt_timeline_work_lanes(t, c);
+    for (size_t i = 0; i < t->beside_n; i++)
+        c->beside[i] = (struct mt_chart_curve){&t->beside[i].buckets, t->beside[i].what};
     for (size_t i = 0; i < t->view->blocks.steps.all.n; i++) {
         const struct mt_step *s = &t->view->blocks.steps.all.v[i];
         if (mt_window_has(&t->asked, s->start_ns) && (s->start_ns < t->shown.to_ns || !i))

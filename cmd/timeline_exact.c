@@ -5,6 +5,7 @@
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
 #include "lib/render/columns.h"
+#include "lib/run/knows.h"
 #include <stdlib.h>
 
 struct mt_timeline_changes {
@@ -21,8 +22,11 @@ static bool next_change(void *closure, struct mt_cell *cells)
         return false;
     const struct mt_level *l = &t->levels.all.v[c->next];
     cells[0] = mt_cell_int(l->t_ns);
-    cells[1] = mt_cell_int(mt_wrap_sub(l->level_b, mt_levels_value(&t->levels, c->next - 1)));
-    cells[2] = mt_cell_int(l->level_b);
+    int64_t before = mt_levels_value(&t->levels, c->next - 1);
+    if (l->level_b != MT_UNKNOWN && before != MT_UNKNOWN)
+        cells[1] = mt_cell_int(mt_wrap_sub(l->level_b, before));
+    if (l->level_b != MT_UNKNOWN)
+        cells[2] = mt_cell_int(l->level_b);
     if (c->nodes) {
         const struct mt_tree *tree = &t->view->blocks.tree;
         bool in_run = l->record < t->view->run.record_end; /* else: a damaged database */
@@ -59,7 +63,9 @@ enum mt_status mt_timeline_exact(struct mt_timeline *t, struct mt_timeline_chang
                            t->metric, t->window ? t->window : "");
     if (t->view->device.one_moment && t->allocated)
         mt_report_no_history(r, &t->view->run);
-    mt_report_total(r, "start_b", mt_cell_int(mt_levels_value(&t->levels, c->next - 1)));
+    int64_t start_b = mt_levels_value(&t->levels, c->next - 1);
+    mt_report_total(r, "start_b",
+                    start_b != MT_UNKNOWN ? mt_cell_int(start_b) : (struct mt_cell){0});
     return MT_OK;
 }
 

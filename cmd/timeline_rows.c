@@ -1,6 +1,7 @@
 /* memtool timeline: rows for programs, instead of a picture. */
 #include "cmd/timeline.h"
 #include "lib/render/columns.h"
+#include "lib/run/knows.h"
 
 static int64_t max_ns(const struct mt_timeline *t, const struct mt_bucket *b)
 {
@@ -8,32 +9,39 @@ static int64_t max_ns(const struct mt_timeline *t, const struct mt_bucket *b)
     return at < b->start_ns ? b->start_ns : at;
 }
 
+/* What it was, as far as it is known: at least, at most and last. */
+static void put_level(const struct mt_bucket *b, struct mt_cell *cells)
+{
+    if (mt_bucket_unknown(b))
+        return;
+    cells[0] = mt_cell_int(b->min_b);
+    cells[1] = mt_cell_int(b->max_b);
+    if (b->last_b != MT_UNKNOWN)
+        cells[2] = mt_cell_int(b->last_b);
+}
+
 /* One row per bucket. */
 void mt_timeline_bucket_rows(struct mt_timeline *t)
 {
-    mt_report_columns(t->report, "start_ns end_ns min_b max_b last_b max_ns");
     static const char *const ends[] = {"min_b", "max_b", "last_b"};
-    for (size_t i = 0; i < MT_ARRAY_LEN(ends) && t->second.all.n; i++)
-        mt_report_columns(t->report, mt_report_textf(t->report, "%s_%s", t->second_what, ends[i]));
-    size_t own_n = t->report->columns.n;
+    mt_report_columns(t->report, "start_ns end_ns min_b max_b last_b max_ns");
+    for (size_t i = 0; i < t->beside_n * MT_ARRAY_LEN(ends); i++)
+        mt_report_columns(t->report, mt_report_textf(t->report, "%s_%s",
+                                                     t->beside[i / MT_ARRAY_LEN(ends)].what,
+                                                     ends[i % MT_ARRAY_LEN(ends)]));
     if (t->cpu_ns)
         mt_report_columns(t->report, "threads_n cpu_ns");
     for (size_t k = 0; k < t->buckets.all.n; k++) {
         const struct mt_bucket *b = &t->buckets.all.v[k];
-        const int64_t figures[] = {b->start_ns, b->end_ns, b->min_b,
-                                   b->max_b,    b->last_b, max_ns(t, b)};
         struct mt_cell *cells = mt_report_row(t->report)->cells;
-        for (size_t c = 0; c < MT_ARRAY_LEN(figures); c++)
-            cells[c] = mt_cell_int(figures[c]);
-        mt_timeline_work_cells(t, k, cells + own_n);
-        if (!t->second.all.n)
-            continue;
-        b = &t->second_buckets.all.v[k];
-        if (mt_bucket_unknown(b))
-            continue;
-        cells[6] = mt_cell_int(b->min_b);
-        cells[7] = mt_cell_int(b->max_b);
-        cells[8] = mt_cell_int(b->last_b);
+        *cells++ = mt_cell_int(b->start_ns);
+        *cells++ = mt_cell_int(b->end_ns);
+        put_level(b, cells);
+        cells += MT_ARRAY_LEN(ends);
+        *cells++ = mt_bucket_unknown(b) ? (struct mt_cell){0} : mt_cell_int(max_ns(t, b));
+        for (size_t i = 0; i < t->beside_n; i++, cells += MT_ARRAY_LEN(ends))
+            put_level(&t->beside[i].buckets.all.v[k], cells);
+        mt_timeline_work_cells(t, k, cells);
     }
 }
 

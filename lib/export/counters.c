@@ -95,6 +95,16 @@ static bool is_curve(const char *metric)
     return strcmp(metric, "oom") != 0 && strcmp(metric, "device_free") != 0;
 }
 
+/* A counter keeps its last value; none says that nobody knows. */
+static void drop_unknown(struct mt_levels *l)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < l->all.n; i++)
+        if (l->all.v[i].level_b != MT_UNKNOWN)
+            l->all.v[n++] = l->all.v[i];
+    l->all.n = n;
+}
+
 static enum mt_status load_samples(struct mt_db *db, const struct mt_run *run,
                                    const struct mt_run_device *d, struct mt_counters *c,
                                    struct mt_err *err)
@@ -106,8 +116,10 @@ static enum mt_status load_samples(struct mt_db *db, const struct mt_run *run,
          s = mt_sample_next(sampled, s))
         if (is_curve(s->name))
             add_counter(c, d, s->name);
-    for (size_t i = first; i < c->all.n; i++)
+    for (size_t i = first; i < c->all.n; i++) {
         MT_TRY(mt_samples_load(db, run, d, c->all.v[i].metric, &c->all.v[i].levels, err));
+        drop_unknown(&c->all.v[i].levels);
+    }
     return load_ooms(db, run, d, c, err);
 }
 

@@ -16,18 +16,25 @@ struct mt_chart_mark {
 /* Something else over the same time, drawn below the axis: a value for each bucket of the curve. */
 struct mt_chart_lane {
     const char *name;      /* of a few letters */
-    const int64_t *values; /* 0: none, or unknown */
+    const int64_t *values; /* 0: none; less: unknown, and not drawn */
 };
 
+/* A curve over the same buckets as the first. */
+struct mt_chart_curve {
+    const struct mt_buckets *buckets;
+    const char *what;
+};
+#define MT_CHART_BESIDE 2
+
 struct mt_chart {
-    const char *title;               /* svg: any bytes */
-    const char *what;                /* svg: what the curve is: "allocated" */
-    struct mt_window shown;          /* the axis of time */
-    const char *time_unit;           /* what it counts; NULL: ns */
-    const struct mt_buckets *level;  /* the curve; at least one bucket */
-    const struct mt_buckets *second; /* drawn behind it as a line, with the same buckets; or NULL */
-    const char *second_what;
-    bool within; /* the second is a part of the curve: the curve is a line, the second is filled */
+    const char *title;                             /* svg: any bytes */
+    const char *what;                              /* svg: what the curve is: "allocated" */
+    struct mt_window shown;                        /* the axis of time */
+    const char *time_unit;                         /* what it counts; NULL: ns */
+    const struct mt_buckets *level;                /* the curve; at least one bucket */
+    struct mt_chart_curve beside[MT_CHART_BESIDE]; /* drawn behind it as lines */
+    size_t beside_n;
+    bool within; /* these are parts of the curve: it is a line, and the first of them is filled */
     int64_t peak_ns, peak_b;            /* the marker; peak_ns INT64_MIN: none */
     MT_VEC(struct mt_chart_mark) steps; /* where steps begin, in order of time */
     MT_VEC(struct mt_chart_mark) ooms;  /* failed allocations */

@@ -20,6 +20,7 @@
 #define BUCKETS_MIN 100
 #define OOMS_MAX    100 /* markers */
 #define LINE_GAP    20  /* pixels between the lines where steps begin */
+#define KEY_W       110 /* pixels between what curves are */
 #define DIGIT_W     7   /* of a number; between two of them are as many pixels as two digits */
 
 struct picture {
@@ -36,13 +37,15 @@ static const char style[] =
     ".line{fill:none;stroke:#0969da;stroke-width:1.2}\n"
     ".second{fill:none;stroke:#bc4c00;stroke-width:1.4}.key2{fill:#bc4c00}"
     ".part{fill:#bc4c00;opacity:.35}\n"
+    ".third{fill:none;stroke:#8250df;stroke-width:1.4}.key3{fill:#8250df}\n"
     ".top{fill:none;stroke:#1f2328;stroke-width:.8}\n"
     ".mark{fill:#cf222e}.oom{stroke:#cf222e;stroke-width:1.5}\n"
     ".label{font-weight:600;paint-order:stroke;stroke:#fff;stroke-width:4px;"
     "stroke-linejoin:round}\n"
     "@media(prefers-color-scheme:dark){"
     ".grid{stroke:#2f353d}.axis{stroke:#9198a1}.step{stroke:#656c76}.area,.range{fill:#4493f8}"
-    ".line{stroke:#4493f8}.second{stroke:#f0883e}.key2,.part{fill:#f0883e}.top{stroke:#e6edf3}"
+    ".line{stroke:#4493f8}.second{stroke:#f0883e}.key2,.part{fill:#f0883e}"
+    ".third{stroke:#a371f7}.key3{fill:#a371f7}.top{stroke:#e6edf3}"
     ".mark{fill:#ff7b72}.oom{stroke:#ff7b72}.label{stroke:#0d1117}}\n";
 
 static int clamp(int v, int least, int most)
@@ -253,12 +256,26 @@ static void draw_lanes(const struct picture *p, double y)
         mt_svg_path_begin(&path, p->out, "range");
         mt_svg_path_move(&path, x_of(p, b->all.v[0].start_ns), y + LANE_AREA);
         for (size_t k = 0; k < b->all.n; k++) {
-            double part = (double)lane->values[k] / (double)most;
+            double part = lane->values[k] > 0 ? (double)lane->values[k] / (double)most : 0;
             mt_svg_path_to_y(&path, y + LANE_AREA - part * LANE_AREA);
             mt_svg_path_to_x(&path, x_of(p, b->all.v[k].end_ns));
         }
         mt_svg_path_to_y(&path, y + LANE_AREA);
         mt_svg_path_end(&path, true, NULL);
+    }
+}
+
+/* Which curve is which. */
+static void draw_keys(const struct picture *p, double y)
+{
+    const struct mt_chart *c = p->c;
+    for (size_t i = 0; i <= c->beside_n; i++) {
+        const char *what = i ? c->beside[i - 1].what : c->what;
+        bool area = c->within ? i == 1 : !i;
+        const char *line = !i ? "area" : i == 1 ? "key2" : "key3";
+        double x = LEFT + KEY_W * (double)i;
+        mt_svg_rect(p->out, area && i ? "part" : line, x, area ? y - 11 : y - 6, 12, area ? 12 : 2);
+        mt_svg_text(p->out, "", x + 20, y, what);
     }
 }
 
@@ -274,12 +291,8 @@ static void draw_legend(const struct picture *p, double y)
         band_name(&name, b, i, clamp(((int)p->w - 110) / 7, 20, 120));
         mt_svg_text(p->out, "mono", LEFT + 108, y, name.s);
     }
-    if (!b && p->c->second) {
-        mt_svg_rect(p->out, "area", LEFT, p->c->within ? y - 6 : y - 11, 12, p->c->within ? 2 : 12);
-        mt_svg_text(p->out, "", LEFT + 20, y, p->c->what);
-        mt_svg_rect(p->out, p->c->within ? "part" : "key2", LEFT + 110,
-                    p->c->within ? y - 11 : y - 6, 12, p->c->within ? 12 : 2);
-        mt_svg_text(p->out, "", LEFT + 130, y, p->c->second_what);
+    if (!b && p->c->beside_n) {
+        draw_keys(p, y);
         y += LEGEND_ROW;
     }
     for (size_t i = 0; i < p->c->footer.n; i++, y += LEGEND_ROW)
@@ -289,15 +302,16 @@ static void draw_legend(const struct picture *p, double y)
 
 static void range_of(const struct mt_chart *c, int64_t *least, int64_t *most)
 {
-    const struct mt_buckets *curves[] = {c->level, c->second};
     *least = 0;
     *most = 1;
-    for (size_t i = 0; i < MT_ARRAY_LEN(curves); i++)
-        for (size_t k = 0; curves[i] && k < curves[i]->all.n; k++) {
-            const struct mt_bucket *b = &curves[i]->all.v[k];
+    for (size_t i = 0; i <= c->beside_n; i++) {
+        const struct mt_buckets *curve = i ? c->beside[i - 1].buckets : c->level;
+        for (size_t k = 0; k < curve->all.n; k++) {
+            const struct mt_bucket *b = &curve->all.v[k];
             *least = b->min_b < *least ? b->min_b : *least;
             *most = b->max_b > *most ? b->max_b : *most;
         }
+    }
     const struct mt_bands *bands = c->bands;
     for (size_t k = 0; bands && bands->before && k < bands->bucket_n; k++) {
         int64_t before = bands->all.v[bands->all.n - 1].bytes[k];
@@ -338,7 +352,7 @@ void mt_chart_svg(struct mt_buf *out, const struct mt_chart *c)
     int64_t least, most;
     int width = clamp(c->width, WIDTH_MIN, WIDTH_MAX);
     int height = clamp(c->height, HEIGHT_MIN, WIDTH_MAX);
-    size_t rows = c->footer.n + (c->bands ? c->bands->all.n : c->second != NULL);
+    size_t rows = c->footer.n + (c->bands ? c->bands->all.n : c->beside_n > 0);
     double lanes = (double)c->lanes.n * LANE;
     double legend = lanes + (rows ? (double)rows * LEGEND_ROW + 14 : 0);
     struct picture p = {.c = c, .out = out, .w = width - LEFT - RIGHT};
@@ -354,14 +368,14 @@ void mt_chart_svg(struct mt_buf *out, const struct mt_chart *c)
     if (c->bands)
         draw_bands(&p);
     else {
-        const struct mt_buckets *filled = c->within ? c->second : c->level;
+        const struct mt_buckets *filled = c->within ? c->beside[0].buckets : c->level;
         draw_curve(&p, filled, EDGE_MAX, c->within ? "part" : "range", true);
         if (!c->within)
             draw_curve(&p, filled, EDGE_MIN, "area", true);
         draw_curve(&p, c->level, EDGE_MAX, "line", false);
     }
-    if (c->second)
-        draw_curve(&p, c->second, EDGE_MAX, "second", false);
+    for (size_t i = 0; i < c->beside_n; i++)
+        draw_curve(&p, c->beside[i].buckets, EDGE_MAX, i ? "third" : "second", false);
     draw_steps(&p);
     draw_marks(&p);
     draw_lanes(&p, height);

@@ -14,7 +14,7 @@
 #define AROUND     4 /* lines beside the plot: peak, axis, times, steps */
 #define STEP_GAP   4 /* columns between steps at least */
 
-enum dot { DOT_LEVEL = 1, DOT_RANGE = 2, DOT_SECOND = 4, DOT_PART = 8 };
+enum dot { DOT_LEVEL = 1, DOT_RANGE = 2, DOT_SECOND = 4, DOT_PART = 8, DOT_THIRD = 16 };
 
 struct canvas {
     const struct mt_chart *c;
@@ -64,20 +64,26 @@ static void plot_line(struct canvas *v, const struct mt_bucket *b, int x, enum d
         *dot_at(v, x, y) |= dot;
 }
 
+static void plot_beside(struct canvas *v, size_t i, int x)
+{
+    const struct mt_bucket *b = bucket_of(v, v->c->beside[i].buckets, x);
+    if (mt_bucket_unknown(b))
+        return;
+    plot_line(v, b, x, i ? DOT_THIRD : DOT_SECOND);
+    for (int y = dot_of(v, 0); v->c->within && !i && y < dot_of(v, b->min_b); y++)
+        *dot_at(v, x, y) |= DOT_PART;
+}
+
 static void plot(struct canvas *v)
 {
     for (int x = 0; x < v->cols * v->wide; x++) {
         const struct mt_bucket *b = bucket_of(v, v->c->level, x);
-        const struct mt_bucket *second = v->c->second ? bucket_of(v, v->c->second, x) : NULL;
-        if (v->c->within)
+        if (!mt_bucket_unknown(b) && v->c->within)
             plot_line(v, b, x, DOT_LEVEL);
-        else
+        else if (!mt_bucket_unknown(b))
             plot_area(v, b, x);
-        if (!second || mt_bucket_unknown(second))
-            continue;
-        plot_line(v, second, x, DOT_SECOND);
-        for (int y = dot_of(v, 0); v->c->within && y < dot_of(v, second->min_b); y++)
-            *dot_at(v, x, y) |= DOT_PART;
+        for (size_t i = 0; i < v->c->beside_n; i++)
+            plot_beside(v, i, x);
     }
 }
 
@@ -123,6 +129,7 @@ static void add_cell(const struct canvas *v, int col, int row, int *kinds)
     if (v->c->ascii)
         mt_buf_addc(v->out, *kinds & DOT_LEVEL    ? '#'
                             : *kinds & DOT_RANGE  ? ':'
+                            : *kinds & DOT_THIRD  ? '='
                             : *kinds & DOT_SECOND ? '-'
                             : *kinds & DOT_PART   ? ':'
                             : v->step[col]        ? '.'
@@ -145,7 +152,10 @@ static void add_plot_line(const struct canvas *v, int row)
         add_cell(v, col, row, &kinds);
         if (!v->c->color)
             continue;
-        const char *code = kinds & (DOT_LEVEL | DOT_RANGE) ? "36" : kinds ? "33" : "2";
+        const char *code = kinds & (DOT_LEVEL | DOT_RANGE) ? "36"
+                           : kinds & DOT_THIRD             ? "35"
+                           : kinds                         ? "33"
+                                                           : "2";
         char *cell = mt_strdup(out->s + from);
         out->s[out->n = from] = '\0';
         if (strcmp(code, last) != 0)
@@ -320,7 +330,8 @@ void mt_chart_text(struct mt_buf *out, const struct mt_chart *c)
     struct canvas v = {.c = c, .out = out, .wide = c->ascii ? 1 : 2, .high = c->ascii ? 1 : 4};
     int64_t least = 0, most = 1;
     range_of(c->level, &least, &most);
-    range_of(c->second, &least, &most);
+    for (size_t i = 0; i < c->beside_n; i++)
+        range_of(c->beside[i].buckets, &least, &most);
     v.cols = (c->width > WIDTH_MIN ? c->width : WIDTH_MIN) - GUTTER;
     v.rows = (c->height > HEIGHT_MIN ? c->height : HEIGHT_MIN) - AROUND;
     v.y = mt_axis_bytes(least, most, v.rows / 3 + 2);

@@ -1,5 +1,6 @@
 #include "lib/usage/buckets.h"
 
+#include "lib/model/knows.h"
 #include <stdlib.h>
 
 static int64_t clamp(int64_t v, int64_t least, int64_t most)
@@ -39,6 +40,19 @@ int64_t *mt_buckets_moments(const struct mt_window *w, const struct mt_window *s
     return moments;
 }
 
+/* The level that it has from now on. */
+static void reach(struct mt_bucket *b, int64_t level, int64_t at)
+{
+    b->last_b = level;
+    if (level == MT_UNKNOWN)
+        return;
+    b->min_b = level < b->min_b ? level : b->min_b;
+    if (level > b->max_b) {
+        b->max_b = level;
+        b->max_at = at;
+    }
+}
+
 void mt_buckets_fill(struct mt_buckets *out, const struct mt_levels *l, const struct mt_window *w,
                      const struct mt_window *shown, size_t n)
 {
@@ -46,18 +60,14 @@ void mt_buckets_fill(struct mt_buckets *out, const struct mt_levels *l, const st
     n = bucket_n(shown, n);
     out->all.n = 0;
     for (size_t k = 0; k < n; k++) {
-        int64_t level = mt_levels_value(l, at);
-        struct mt_bucket b = {
-            boundary(shown, k, n), boundary(shown, k + 1, n), level, level, level, at};
-        while (at < last && (k + 1 == n || l->all.v[at + 1].t_ns < b.end_ns)) {
-            b.last_b = l->all.v[++at].level_b;
-            if (b.last_b < b.min_b)
-                b.min_b = b.last_b;
-            if (b.last_b > b.max_b) {
-                b.max_b = b.last_b;
-                b.max_at = at;
-            }
-        }
+        struct mt_bucket b = {.start_ns = boundary(shown, k, n),
+                              .end_ns = boundary(shown, k + 1, n),
+                              .min_b = INT64_MAX,
+                              .max_b = MT_UNKNOWN,
+                              .max_at = at};
+        reach(&b, mt_levels_value(l, at), at);
+        for (; at < last && (k + 1 == n || l->all.v[at + 1].t_ns < b.end_ns); at++)
+            reach(&b, l->all.v[at + 1].level_b, at + 1);
         *mt_vec_push(&out->all) = b;
     }
 }
@@ -68,7 +78,7 @@ void mt_buckets_know(struct mt_buckets *b, const struct mt_window *known)
         struct mt_bucket *one = &b->all.v[k];
         if (one->end_ns <= known->from_ns || one->start_ns >= known->to_ns) {
             one->min_b = INT64_MAX;
-            one->max_b = INT64_MIN;
+            one->max_b = one->last_b = MT_UNKNOWN;
         }
     }
 }

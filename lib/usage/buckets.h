@@ -9,8 +9,8 @@
 
 struct mt_bucket {
     int64_t start_ns, end_ns; /* changes at end_ns belong to the next bucket, if there is one */
-    int64_t min_b, max_b;     /* the level it begins with counts as well */
-    int64_t last_b;           /* level at its end */
+    int64_t min_b, max_b;     /* of what is known; the level it begins with counts as well */
+    int64_t last_b;           /* level at its end; MT_UNKNOWN */
     int64_t max_at;           /* index in the levels of the first max_b; -1 = before all */
 };
 

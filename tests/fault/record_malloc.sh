@@ -144,3 +144,13 @@ done
 [ "$(last back malloc_in_use)" -gt 3000000 ] || fail "what is counted again is '$(last back malloc_in_use)'"
 then=$("$MEMTOOL" memory back --at 1s --format csv 2>>err | awk -F, '$2 == "process" && $3 == "malloc_in_use" { print "is " $1 }')
 [ "$then" = "is " ] || fail "in between malloc_in_use '$then'"
+# Nor is it drawn, or exported.
+"$MEMTOOL" timeline back --metric malloc_in_use --format csv --width 50 >out 2>>err || fail "no curve of malloc"
+awk -F, 'NR > 1 && $3 == "" { unknown++ } NR > 1 && ($3 ~ /-/ || $5 ~ /-/) { wrong++ } END { exit !(unknown > 10 && !wrong) }' out || fail "what nobody counted is in the curve"
+"$MEMTOOL" timeline back --metric malloc_in_use --exact --format csv >out 2>>err || fail "no changes of malloc"
+grep -q -e "-9223372" out && fail "what nobody counted is a change"
+("$MEMTOOL" timeline back --metric malloc_in_use --from 0.8s --to 1.2s >out 2>err)
+[ $? = 2 ] || fail "a picture of what nobody counted is no exit 2"
+"$MEMTOOL" timeline back >out 2>>err || fail "no picture"
+grep -q "^The area is what malloc holds though it is free (malloc_held): .* at the peak" out || fail "what malloc holds is not in the picture"
+"$MEMTOOL" export back -o back.pftrace 2>>err || fail "no export"

@@ -110,8 +110,8 @@ adds_up() { # OPTION...: the sentence that says what rss consists of
         awk '/^rss of / { for (i = 1; i <= NF && $i != "The"; i++) if ($i == "B" || $i == "B:") { n++; sum += n > 1 ? $(i - 1) : -$(i - 1) } } END { exit !(n > 3 && sum == 0) }'
 }
 adds_up || fail "the parts of the peak do not add up: $("$MEMTOOL" memory parts --device "$device" --bytes)"
-adds_up --at @end || fail "the parts at the end do not add up"
-"$MEMTOOL" memory parts --device "$device" --at @end >out 2>>err
+adds_up --at '@mark gc 1' || fail "the parts after the collection do not add up" # the last sample may be of a process that ends
+"$MEMTOOL" memory parts --device "$device" --at '@mark gc 1' >out 2>>err
 grep -q "^rss of .* 3 MiB that PyTorch allocated, and .* the rest of malloc (.record --malloc. tells how much)" out || fail "no sentence says what rss is: $(cat out)"
 figures --at @peak --at @end >change
 same "what PyTorch freed" "$(mib change_b pytorch <change)" -99 # rounded up
@@ -137,6 +137,17 @@ same "its curve before it was imported" "$(sed -n 2p out | cut -d, -f7-9)" ",,"
 grep -q 'class="part"' out || fail "the picture has no area of PyTorch"
 "$MEMTOOL" timeline parts --device "$device" --ascii >out 2>>err
 grep -q "The area is what PyTorch has allocated (run 'parts.torch'), recorded from .* to the end" out || fail "nothing says what the area is"
+"$MEMTOOL" record --torch --malloc --name drawn -- python3 parts.py >out 2>err || fail "exit $?"
+device=$(ask "SELECT device FROM v_device WHERE run = 'drawn' AND device <> 'processes' ORDER BY peak_b DESC LIMIT 1")
+"$MEMTOOL" timeline drawn --device "$device" --format svg >out 2>>err
+for class in line part second third; do
+    grep -q "path class=\"$class\"" out || fail "the picture of rss, PyTorch and malloc has no $class"
+done
+"$MEMTOOL" timeline drawn --device "$device" --ascii >out 2>>err
+grep -q "^The area is what PyTorch has allocated" out || fail "nothing says what PyTorch is in the picture"
+grep -q "^The lower line is what malloc holds though it is free (malloc_held): .* at the peak, .* at most" out || fail "nothing says what malloc is in the picture: $(cat out)"
+"$MEMTOOL" timeline drawn --device "$device" --format csv >out 2>>err
+head -n 1 out | grep -q "pytorch_last_b,malloc_held_min_b,malloc_held_max_b,malloc_held_last_b,threads_n" || fail "its columns are $(head -n 1 out)"
 same "the steps of the process, three of them in its trace" "$(ask "SELECT count(*) FROM step WHERE run_id = (SELECT id FROM run WHERE name = 'three')")" 12
 "$MEMTOOL" memory three --step 1 >out 2>err || fail "exit $?"
 "$MEMTOOL" memory three.torch --at 1ms >out 2>err

@@ -1,4 +1,5 @@
 /* lib/usage/buckets.h: known answers, and what must hold of any curve. */
+#include "lib/run/knows.h"
 #include "lib/usage/buckets.h"
 #include "tests/unit/rows.h"
 #include <inttypes.h>
@@ -69,6 +70,15 @@ static const struct bucket_row bucket_rows[] = {
      7,
      3,
      "0-2:0..0>0@-1 2-4:0..0>0@-1 4-7:0..3>3@0"},
+    {"what is unknown is in no bucket",
+     5,
+     4,
+     {{2, MT_UNKNOWN, 0}, {9, 3, 1}, {10, MT_UNKNOWN, 2}, {12, 7, 3}},
+     OPEN,
+     15,
+     3,
+     "0-5:5..5>-@-1 5-10:3..3>3@1 10-15:3..7>7@3"},
+    {"nothing is known of a bucket", 5, 1, {{2, MT_UNKNOWN, 0}}, OPEN, 8, 2, "0-4:5..5>-@-1 4-8:-"},
     {"very long runs",
      0,
      1,
@@ -92,9 +102,17 @@ static void test_buckets(void **state)
     mt_buckets_fill(&b, &levels, &row->asked, &shown, row->n);
     for (size_t k = 0; k < b.all.n; k++) {
         const struct mt_bucket *v = &b.all.v[k];
-        mt_buf_addf(&text,
-                    "%s%" PRId64 "-%" PRId64 ":%" PRId64 "..%" PRId64 ">%" PRId64 "@%" PRId64,
-                    k ? " " : "", v->start_ns, v->end_ns, v->min_b, v->max_b, v->last_b, v->max_at);
+        mt_buf_addf(&text, "%s%" PRId64 "-%" PRId64 ":", k ? " " : "", v->start_ns, v->end_ns);
+        if (mt_bucket_unknown(v)) {
+            mt_buf_addc(&text, '-');
+            continue;
+        }
+        mt_buf_addf(&text, "%" PRId64 "..%" PRId64 ">", v->min_b, v->max_b);
+        if (v->last_b == MT_UNKNOWN)
+            mt_buf_addc(&text, '-');
+        else
+            mt_buf_addf(&text, "%" PRId64, v->last_b);
+        mt_buf_addf(&text, "@%" PRId64, v->max_at);
     }
     assert_string_equal(text.s, row->expected);
     mt_buf_free(&text);

@@ -2,6 +2,7 @@
  * of svg.
  */
 #include "lib/render/chart.h"
+#include "lib/run/knows.h"
 #include "tests/unit/rows.h"
 #include <locale.h>
 #include <stdio.h>
@@ -130,6 +131,41 @@ static void test_colors(void **state)
     mt_levels_free(&levels);
 }
 
+/* Curves beside the first, of which and of whose lanes some is unknown. */
+static void test_beside(void **state)
+{
+    (void)state;
+    const struct mt_level steps[] = {{0, 900, 0}, {40, MT_UNKNOWN, 1}, {80, 300, 2}};
+    const int64_t threads[] = {1, 2, MT_UNKNOWN, 2, 0, MT_UNKNOWN};
+    struct mt_levels levels = {0};
+    struct mt_buckets buckets = {0};
+    struct mt_chart c = {.title = "t", .what = "rss", .shown = {0, 120}, .level = &buckets};
+    for (size_t i = 0; i < MT_ARRAY_LEN(steps); i++)
+        *mt_vec_push(&levels.all) = steps[i];
+    mt_buckets_fill(&buckets, &levels, &c.shown, &c.shown, MT_ARRAY_LEN(threads));
+    *mt_vec_push(&c.lanes) = (struct mt_chart_lane){"threads", threads};
+    for (c.beside_n = 0; c.beside_n <= MT_CHART_BESIDE; c.beside_n++) {
+        struct mt_buf svg = {0}, text = {0};
+        for (size_t i = 0; i < c.beside_n; i++)
+            c.beside[i] = (struct mt_chart_curve){&buckets, i ? "held" : "pytorch"};
+        c.within = c.beside_n > 0;
+        mt_chart_svg(&svg, &c);
+        assert_int_equal(count(svg.s, "<path class=\"part\""), c.beside_n > 0 ? 2 : 0);
+        assert_int_equal(count(svg.s, "<path class=\"second\""), c.beside_n > 0 ? 2 : 0);
+        assert_int_equal(count(svg.s, "<path class=\"third\""), c.beside_n > 1 ? 2 : 0);
+        assert_int_equal(count(svg.s, ">held<"), c.beside_n > 1);
+        assert_int_equal(count(svg.s, "--") + count(svg.s, "V-") + count(svg.s, "922337"), 0);
+        c.ascii = true;
+        mt_chart_text(&text, &c);
+        assert_int_equal(count(text.s, "EiB"), 0);
+        mt_buf_free(&svg);
+        mt_buf_free(&text);
+    }
+    mt_chart_free(&c);
+    mt_buckets_free(&buckets);
+    mt_levels_free(&levels);
+}
+
 /* ---- steps ---- */
 
 struct step_row {
@@ -194,11 +230,13 @@ int main(void)
     static struct row_tests t;
     static const struct {
         const char *name;
-    } palette[] = {{"palette: no colour twice"}}, colors[] = {{"bands: a colour for each"}};
+    } palette[] = {{"palette: no colour twice"}}, colors[] = {{"bands: a colour for each"}},
+      beside[] = {{"curves beside the first, and what is unknown of them"}};
     setlocale(LC_CTYPE, "C.UTF-8");
     ROWS_ADD(&t, test_palette, palette);
     ROWS_ADD(&t, test_stack, stack_rows);
     ROWS_ADD(&t, test_colors, colors);
+    ROWS_ADD(&t, test_beside, beside);
     ROWS_ADD(&t, test_steps, step_rows);
     return ROWS_RUN(&t, "pictures");
 }
