@@ -180,42 +180,74 @@ static enum mt_status find_moment(const struct mt_view *v, const struct mt_proce
     return MT_OK;
 }
 
-/* What came back, and to whom. */
-static void explain_change(struct mt_report *r, int64_t pytorch_b, int64_t rss_b)
+/* The change of a figure between two moments; MT_UNKNOWN. */
+static int64_t change_of(const struct mt_process_counts *counts, const char *metric,
+                         const struct moment *m)
+{
+    for (size_t i = 1; i < counts->all.n; i++) {
+        const struct mt_counted *c = &counts->all.v[i];
+        if (strcmp(c->metric, metric) != 0)
+            continue;
+        int64_t before = mt_process_counted_at(counts, c, m[0].t_ns);
+        int64_t after = mt_process_counted_at(counts, c, m[1].t_ns);
+        return before == MT_UNKNOWN || after == MT_UNKNOWN ? MT_UNKNOWN
+                                                           : mt_wrap_sub(after, before);
+    }
+    return MT_UNKNOWN;
+}
+
+/* Where is what PyTorch freed and the system did not get, as far as malloc was asked. */
+static char *who_keeps(int64_t kept_b, bool all, int64_t held_b)
+{
+    char held[MT_HUMAN_MAX];
+    if (held_b == MT_UNKNOWN)
+        return mt_asprintf("malloc keeps %s, or others took it", all ? "it" : "the rest");
+    if (held_b <= 0)
+        return mt_asprintf("others took %s", all ? "it" : "the rest");
+    return mt_asprintf("malloc holds %s more%s", mt_human_bytes(held_b, held),
+                       held_b < kept_b - kept_b / 10 ? ", and others took the rest" : "");
+}
+
+/* What came back, and to whom; held_b: what malloc holds more, MT_UNKNOWN. */
+static void explain_change(struct mt_report *r, int64_t pytorch_b, int64_t rss_b, int64_t held_b)
 {
     char a[MT_HUMAN_MAX], b[MT_HUMAN_MAX];
+    if (!pytorch_b)
+        mt_report_footer(r, "PyTorch freed nothing, or no more than it allocated: what it has is "
+                            "still referenced, or in cycles that gc.collect() finds.");
     if (pytorch_b >= 0)
         return;
     mt_human_bytes(-pytorch_b, a);
+    char *who = who_keeps(rss_b < 0 ? rss_b - pytorch_b : -pytorch_b, rss_b >= 0, held_b);
     if (rss_b >= 0)
-        mt_report_footer(r,
-                         "PyTorch freed %s, and the system got none of it back: malloc keeps it, "
-                         "or others took it.",
-                         a);
+        mt_report_footer(r, "PyTorch freed %s, and the system got none of it back: %s.", a, who);
     else if (rss_b > pytorch_b - pytorch_b / 10)
-        mt_report_footer(r,
-                         "PyTorch freed %s, of which the system got %s back: malloc keeps the "
-                         "rest, or others took it.",
-                         a, mt_human_bytes(-rss_b, b));
+        mt_report_footer(r, "PyTorch freed %s, of which the system got %s back: %s.", a,
+                         mt_human_bytes(-rss_b, b), who);
     else
         mt_report_footer(r, "PyTorch freed %s, and the system got %s back.", a,
                          mt_human_bytes(-rss_b, b));
+    free(who);
 }
 
-/* Where to look for the tensors themselves. */
+/* Where to look for the tensors themselves: those that came or went, else those that are there. */
 static void point_to_trace(struct mt_report *r, const struct mt_traced_all *traced,
-                           const struct moment *m)
+                           const struct moment *m, bool changed)
 {
     struct mt_buf run = {0};
     for (size_t i = 0; i < traced->all.n; i++) {
         const struct mt_traced *t = &traced->all.v[i];
         int64_t from_ns = m[0].t_ns - t->offset_ns, to_ns = m[1].t_ns - t->offset_ns;
         to_ns = to_ns > t->run.dur_ns ? t->run.dur_ns : to_ns;
-        if (from_ns < 0 || from_ns > to_ns)
+        if (from_ns < 0 || (changed && from_ns > to_ns))
             continue;
         mt_shell_word(&run, t->run.name);
-        mt_report_footer(r, "`memtool peak %s --at %lldns --at %lldns` shows whose tensors.", run.s,
-                         (long long)from_ns, (long long)to_ns);
+        if (changed)
+            mt_report_footer(r, "`memtool peak %s --at %lldns --at %lldns` shows whose tensors.",
+                             run.s, (long long)from_ns, (long long)to_ns);
+        else
+            mt_report_footer(r, "`memtool peak %s --at %lldns` shows whose tensors are alive.",
+                             run.s, (long long)to_ns);
         break;
     }
     mt_buf_free(&run);
@@ -243,11 +275,13 @@ static void moment_rows(struct mt_report *r, const struct mt_run_device *d,
             *cells++ = cell(b[k]);
         *cells++ = mt_cell_text(mt_report_text(r, d->name));
         *cells = mt_cell_text(mt_report_text(r, c->metric));
-        if (n == MOMENTS && strcmp(c->metric, MT_COUNTED_PYTORCH) == 0 && change != MT_UNKNOWN)
-            explain_change(r, change, mt_wrap_sub(m[1].rss_b, m[0].rss_b));
+        if (n == MOMENTS && strcmp(c->metric, MT_COUNTED_PYTORCH) == 0 && change != MT_UNKNOWN &&
+            (change || b[1]))
+            explain_change(r, change, mt_wrap_sub(m[1].rss_b, m[0].rss_b),
+                           change_of(counts, mt_metric_names[MT_METRIC_MALLOC_HELD], m));
     }
     if (n == MOMENTS)
-        point_to_trace(r, &counts->traced, m);
+        point_to_trace(r, &counts->traced, m, change_of(counts, MT_COUNTED_PYTORCH, m) != 0);
     else
         mt_memory_process_sum(r, d, counts, m[0].t_ns, m[0].rss_b);
 }

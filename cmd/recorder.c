@@ -237,7 +237,7 @@ void mt_recorder_look(struct mt_recorder *r, int64_t t_ns)
 struct listening {
     struct mt_recorder *r;
     int64_t t_ns;
-    bool any;
+    bool any, marked;
 };
 
 static void hear(void *closure, const struct mt_mark *m)
@@ -249,6 +249,7 @@ static void hear(void *closure, const struct mt_mark *m)
     struct listening *l = closure;
     struct mt_recorder *r = l->r;
     l->any |= m->kind != MT_MARK_DAMAGED;
+    l->marked |= m->kind == MT_MARK_TEXT;
     if (r->said_n == SAID_WAITING) {
         drop(r);
         return;
@@ -261,7 +262,7 @@ static void hear(void *closure, const struct mt_mark *m)
                                               .text = mt_strndup(m->text, m->n)};
 }
 
-static bool listen(struct mt_recorder *r, int64_t t_ns, bool ended)
+static struct listening listen(struct mt_recorder *r, int64_t t_ns, bool ended)
 {
     struct listening l = {.r = r, .t_ns = t_ns};
     int64_t before = r->marks.at;
@@ -270,16 +271,19 @@ static bool listen(struct mt_recorder *r, int64_t t_ns, bool ended)
     pthread_mutex_unlock(&r->mutex);
     if (r->marks.at > before)
         r->said_ns = t_ns;
-    return l.any;
+    return l;
 }
 
 void mt_recorder_listen(struct mt_recorder *r, int64_t t_ns)
 {
-    if (!listen(r, t_ns, false) || t_ns - r->looked_ns < r->interval_ns / 32)
+    const struct listening said = listen(r, t_ns, false);
+    if (!said.any || t_ns - (said.marked ? r->marked_ns : r->looked_ns) < r->interval_ns / 32)
         return;
     r->watch.thorough = true;
+    r->watch.marked = said.marked;
     mt_recorder_look(r, t_ns);
-    r->watch.thorough = false;
+    r->watch.thorough = r->watch.marked = false;
+    r->marked_ns = said.marked ? t_ns : r->marked_ns;
 }
 
 static void say_uncounted(struct mt_recorder *r)

@@ -22,7 +22,8 @@ struct mt_recorder {
     int64_t judged_ns, judged_cpu_ns; /* when the cost was looked at last, and what it was */
     struct mt_watch watch;
     char cause[224];   /* why something was killed, as far as there is evidence; "": nothing */
-    int64_t looked_ns; /* the last time */
+    int64_t looked_ns; /* the last time, */
+    int64_t marked_ns; /* and for a mark */
     int64_t due_ns;    /* when the next look is to be; 0: at once */
     int64_t calm_n;    /* looks in a row at which nothing had changed */
     int64_t late_n, late_sum_ns, late_most_ns; /* looks that had such a time, by how much later */

@@ -1,7 +1,7 @@
 /*
  * malloc_table.h - what the library in a recorded program (preload.c) and the recorder share:
- * memory with a place for each process, which writes there what its malloc has. Nobody waits for
- * anybody: a figure is read again, or later, if it was written at that moment (seq is odd, or
+ * memory with a place for each process, which writes there what its malloc has. Nobody has to wait
+ * for anybody: a figure is read again, or later, if it was written at that moment (seq is odd, or
  * another).
  *
  * The recorder believes nothing that stands here: a program may write anything into its memory.
@@ -28,10 +28,11 @@ struct mt_malloc_place {
     _Atomic uint32_t seq;
     _Atomic uint32_t state;
     _Atomic uint32_t number; /* of the sample */
+    _Atomic uint32_t asked;  /* by the recorder, for one more: a futex */
     /* As mallinfo2 has them: in use without mapped blocks, mapped blocks, free chunks, and what of
      * these is the top of the heap. */
     _Atomic uint64_t used, mapped, free, top;
-    _Atomic uint64_t cost_ns; /* of this look */
+    _Atomic uint64_t cost_ns; /* of this look, processor time */
     char why[MT_MALLOC_WHY];
 };
 

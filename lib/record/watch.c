@@ -14,6 +14,7 @@ enum {
     SHARE = 1000,              /* what takes time is done so seldom that it takes a 1000th of it */
     SLACK = 256 << 10,         /* the kernel does not count every page at once */
     SETTLED = 2 * FRESH,
+    MARKED = 1000,                /* marks at which the parts of a process are told */
     UNCOUNTED = 500 * 1000 * 1000 /* ns that malloc may be unknown, and it means nothing */
 };
 
@@ -202,13 +203,15 @@ static void use(struct mt_watch *w, struct mt_watched *p, int64_t t, struct mt_p
     }
     keep_least(p, t, v);
     end_counting(w, p, t, v);
-    mt_watch_work(w, p, t, t >= p->part_ns);
-    if (t < p->part_ns)
+    bool due = t >= p->part_ns, marked = w->marked && p->marked_n < MARKED;
+    mt_watch_work(w, p, t, due || marked);
+    if (!due && !marked)
         return;
+    p->marked_n += !due;
     tell_peak_parts(w, p);
     tell_least(w, p, v);
     tell_parts(w, p, t, v);
-    p->part_ns = t + mt_watch_less(&p->part_n, &p->part_step);
+    p->part_ns = t + (due ? mt_watch_less(&p->part_n, &p->part_step) : p->part_step);
 }
 
 /* ---- processes ---- */
@@ -369,6 +372,8 @@ void mt_watch_look(struct mt_watch *w, int64_t t_ns)
     size_t kept = 0;
     uint32_t process_n = w->process_n;
     w->changed = w->thorough || w->malloc;
+    if (w->marked && w->malloc)
+        mt_malloc_ask(w->malloc);
     for (size_t i = 0; i < w->all.n; i++) {
         struct mt_watched *p = &w->all.v[i];
         bool there = look(w, p, t_ns);

@@ -31,6 +31,7 @@ struct mt_watched {
     int64_t peak_ns;
     bool peak_waits;                    /* at_peak is not told yet */
     int64_t part_ns, part_step, part_n; /* when parts of it are told next; how often */
+    int64_t marked_n;                   /* how often they were told for a mark */
     int64_t begun_ns;
     int64_t counted_ns;     /* when it was known last what its malloc has, and 1 more; 0: never; */
     uint32_t malloc_number; /* by that look, */
@@ -63,7 +64,8 @@ struct mt_watch {
     MT_VEC(struct mt_watched) all; /* that run */
     MT_VEC(struct mt_seen) seen;   /* what is new: whoever takes it empties it */
     mt_pids pids;                  /* scratch */
-    bool thorough;                 /* at the next look all is read of all, be it changed or not */
+    bool thorough;                 /* at the next look all is read of all, be it changed or not, */
+    bool marked;                   /* and told, too: somebody will ask for that moment */
     bool changed;                  /* at the last look something was not as it was before */
     uint32_t process_n;
     uint32_t hidden_n, left_out_n; /* at one time, at most */

@@ -148,6 +148,39 @@ grep -q "^The area is what PyTorch has allocated" out || fail "nothing says what
 grep -q "^The lower line is what malloc holds though it is free (malloc_held): .* at the peak, .* at most" out || fail "nothing says what malloc is in the picture: $(cat out)"
 "$MEMTOOL" timeline drawn --device "$device" --format csv >out 2>>err
 head -n 1 out | grep -q "pytorch_last_b,malloc_held_min_b,malloc_held_max_b,malloc_held_last_b,threads_n" || fail "its columns are $(head -n 1 out)"
+# of what is freed and not given back it is known who keeps it, at the marks themselves, however rare samples are
+cat >keep.py <<'END'
+import os, time, torch
+def mark(text):
+    os.write(int(os.environ["MEMTOOL_FD"]), b"memtool:mark %s\n" % text)
+    time.sleep(.2)
+small = [torch.empty(48 << 10) for i in range(1000)]
+last = torch.empty(48 << 10)
+mark(b"before")
+del small
+mark(b"after")
+again = last
+del last
+mark(b"again")
+END
+"$MEMTOOL" record --torch --malloc --interval 1s --name keep -- python3 keep.py >out 2>err || fail "exit $?"
+device=$(ask "SELECT device FROM v_device WHERE run = 'keep' AND device <> 'processes' ORDER BY peak_b DESC LIMIT 1")
+"$MEMTOOL" memory keep --device "$device" --at '@mark before' --at '@mark after' --format csv >change 2>>err
+same "what PyTorch freed and malloc keeps" "$(mib change_b pytorch <change)" -46 # rounded up
+held=$(mib change_b malloc_held <change)
+if [ "${held:-0}" -lt 46 ] || [ "$held" -gt 49 ]; then fail "malloc holds ${held:-what is unknown} MiB more, not 47"; fi
+same "what malloc has in use, too" "$(mib change_b malloc_in_use <change)" $((1 - held))
+grep "^[^,]*,[^,]*,[^,]*,$device,\(anon\|file\|malloc_free\)," change | grep -c "^[-0-9]" >out
+same "parts that are known at both marks" "$(cat out)" 3
+"$MEMTOOL" memory keep --device "$device" --at '@mark before' --at '@mark after' >out 2>>err
+grep -q "^PyTorch freed 46.88 MiB, .*: malloc holds 4[6-8][.0-9]* MiB more" out || fail "it is not said who keeps it: $(tail -n 3 out)"
+"$MEMTOOL" memory keep --device "$device" --at '@mark after' --at '@mark again' >out 2>>err
+grep -q "^PyTorch freed nothing, .* still referenced" out || fail "it is not said that nothing was freed: $(tail -n 3 out)"
+# shellcheck disable=SC2016 # not to be expanded
+next=$(sed -n 's/^`memtool \(.*\)` shows whose tensors are alive.*/\1/p' out)
+# shellcheck disable=SC2086 # words
+"$MEMTOOL" $next --format csv >out 2>>err || fail "what it advises is exit $?"
+same "what is alive" "$(sed -n 2p out | cut -d, -f1)" 49152
 same "the steps of the process, three of them in its trace" "$(ask "SELECT count(*) FROM step WHERE run_id = (SELECT id FROM run WHERE name = 'three')")" 12
 "$MEMTOOL" memory three --step 1 >out 2>err || fail "exit $?"
 "$MEMTOOL" memory three.torch --at 1ms >out 2>err
