@@ -207,10 +207,11 @@ static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err
     MT_TRY(mt_view_note_steps(v, step, r, err));
     MT_TRY(mt_window_parse(from, to, step, &v->run, &v->blocks.steps, &w, err));
     MT_TRY(add_devices(r, v, &w, err));
-    if (v->run.kind == MT_RUN_PROCESS)
+    bool process = v->run.kind == MT_RUN_PROCESS;
+    if (process)
         MT_TRY(mt_view_note_traces(v, r, err));
     mt_report_unread(r, &v->run, last_ns);
-    if (r->rows.n && v->run.kind == MT_RUN_PROCESS && !at.n)
+    if (r->rows.n && process && !at.n && v->run.event_n != 1) /* of one sample nothing grows */
         point_to_growth(r, &v->run);
     else if (r->rows.n)
         explain(r, &v->run);
@@ -273,7 +274,8 @@ static const struct mt_glossary words[] = {{"Metrics", metrics, NULL}, MT_WORDS_
 
 const struct mt_cmd mt_cmd_memory = {
     .name = "memory",
-    .summary = "the figures of torch.cuda.memory_stats(), of the whole run or a part of it",
+    .summary = "what a process has in memory, and PyTorch of it; figures of "
+               "torch.cuda.memory_stats()",
     .usage = "[options] [RUN]",
     .examples = "  memtool memory snap\n"
                 "  memtool memory snap --step 2..4\n"
