@@ -54,22 +54,42 @@ void mt_leak_report_free(struct mt_leak_report *r)
     mt_vec_free(&r->records);
     mt_vec_free(&r->steps);
     mt_vec_free(&r->calls);
+    mt_vec_free(&r->processes);
+    mt_map_free(&r->process_at);
 }
 
 /* The memory limit holds for what is kept beside the recording, too. */
 static enum mt_status check_memory(struct mt_leak_report *r, struct mt_err *err)
 {
     uint64_t now = mt_vec_bytes(&r->records) + mt_vec_bytes(&r->steps) + mt_vec_bytes(&r->calls) +
+                   mt_vec_bytes(&r->processes) + mt_map_bytes(&r->process_at) +
                    mt_path_tree_bytes(&r->paths);
     mt_rec_beside(r->rec, &r->beside, now);
     return mt_rec_check_memory(r->rec, err);
 }
 
+/* The pointer is valid until the next call. */
+static struct mt_leak_process *process_of(struct mt_leak_report *r, uint64_t process)
+{
+    uint32_t *at = mt_map_at(&r->process_at, process);
+    if (*at == MT_MAP_NONE) {
+        *at = (uint32_t)r->processes.n;
+        *mt_vec_push(&r->processes) = (struct mt_leak_process){MT_NONE, MT_NONE};
+    }
+    return &r->processes.v[*at];
+}
+
 enum mt_status mt_leak_report_add(struct mt_leak_report *r, enum mt_leak_kind kind, int64_t bytes,
                                   int64_t blocks, uint64_t process, struct mt_err *err)
 {
-    *mt_vec_push(&r->records) = (struct mt_leak_record){
-        .kind = kind, .bytes = bytes, .blocks = blocks, .process = process, .first = r->steps.n};
+    struct mt_leak_process *p = process_of(r, process);
+    *mt_vec_push(&r->records) = (struct mt_leak_record){.kind = kind,
+                                                        .bytes = bytes,
+                                                        .blocks = blocks,
+                                                        .process = process,
+                                                        .first = r->steps.n,
+                                                        .next = p->last};
+    p->last = (uint32_t)r->records.n - 1;
     return ++r->added_n % 256 ? MT_OK : check_memory(r, err);
 }
 
@@ -86,16 +106,22 @@ void mt_leak_report_frame(struct mt_leak_report *r, const struct mt_native_frame
 
 /* ---- processes that report again ---- */
 
-/* Drops the records of a process, or of its earlier reports alone, and their stacks. */
-static void drop(struct mt_leak_report *r, uint64_t process, bool earlier)
+static void move_to(uint32_t *record, const uint32_t *moved)
+{
+    if (*record != MT_NONE)
+        *record = moved[*record];
+}
+
+/* Makes room of the records that were dropped, and of their stacks. */
+static void sweep(struct mt_leak_report *r)
 {
     size_t kept = 0, step_n = 0;
+    uint32_t *moved = mt_alloc((r->records.n + 1) * sizeof *moved);
     for (size_t i = 0; i < r->records.n; i++) {
         struct mt_leak_record at = r->records.v[i];
-        if (at.process == process && (!earlier || at.earlier)) {
-            r->earlier_n -= at.earlier;
+        moved[i] = (uint32_t)kept;
+        if (at.dropped)
             continue;
-        }
         if (at.n) {
             memmove(&r->steps.v[step_n], &r->steps.v[at.first], at.n * sizeof *r->steps.v);
             memmove(&r->calls.v[step_n], &r->calls.v[at.first], at.n * sizeof *r->calls.v);
@@ -106,11 +132,32 @@ static void drop(struct mt_leak_report *r, uint64_t process, bool earlier)
     }
     r->records.n = kept;
     r->steps.n = r->calls.n = step_n;
+    r->dropped_n = 0;
+    for (size_t i = 0; i < kept; i++)
+        move_to(&r->records.v[i].next, moved);
+    for (size_t i = 0; i < r->processes.n; i++) {
+        move_to(&r->processes.v[i].last, moved);
+        move_to(&r->processes.v[i].earlier, moved);
+    }
+    free(moved);
+}
+
+/* Drops the records of a report. What goes is swept up when it is half of all: in time that grows
+ * with the log. */
+static void drop(struct mt_leak_report *r, uint32_t *first)
+{
+    for (uint32_t i = *first; i != MT_NONE; i = r->records.v[i].next) {
+        r->records.v[i].dropped = true;
+        r->dropped_n++;
+    }
+    *first = MT_NONE;
+    if (r->dropped_n > r->records.n / 2)
+        sweep(r);
 }
 
 void mt_leak_report_forget(struct mt_leak_report *r, uint64_t process)
 {
-    drop(r, process, false);
+    drop(r, &process_of(r, process)->last);
 }
 
 /* Of a stack: its functions and their addresses. */
@@ -125,58 +172,32 @@ static uint64_t hash_of(const struct mt_leak_report *r, const struct mt_leak_rec
 }
 
 /* Whether a stack of its earlier report is in its last one, too. */
-static bool repeats(const struct mt_leak_report *r, uint64_t process)
+static bool repeats(const struct mt_leak_report *r, const struct mt_leak_process *p)
 {
     struct mt_map last = {0};
     bool any = false;
-    for (size_t i = 0; i < r->records.n; i++)
-        if (r->records.v[i].process == process && !r->records.v[i].earlier)
-            *mt_map_at(&last, hash_of(r, &r->records.v[i])) = 0;
-    for (size_t i = 0; i < r->records.n && !any; i++)
-        any = r->records.v[i].process == process && r->records.v[i].earlier &&
-              mt_map_get(&last, hash_of(r, &r->records.v[i])) != MT_MAP_NONE;
+    for (uint32_t i = p->last; i != MT_NONE; i = r->records.v[i].next)
+        *mt_map_at(&last, hash_of(r, &r->records.v[i])) = 0;
+    for (uint32_t i = p->earlier; i != MT_NONE && !any; i = r->records.v[i].next)
+        any = mt_map_get(&last, hash_of(r, &r->records.v[i])) != MT_MAP_NONE;
     mt_map_free(&last);
     return any;
 }
 
 /* The last report of a process is whole: it stands for the earlier one, or that was another's. */
-static void settle(struct mt_leak_report *r, uint64_t process)
+static void settle(struct mt_leak_report *r, struct mt_leak_process *p)
 {
-    if (!r->earlier_n)
-        return;
-    if (repeats(r, process)) {
-        drop(r, process, true);
-        return;
-    }
-    const uint64_t other = UINT64_MAX - r->others_n++;
-    for (size_t i = 0; i < r->records.n; i++) {
-        struct mt_leak_record *at = &r->records.v[i];
-        if (at->process != process || !at->earlier)
-            continue;
-        at->earlier = false;
-        at->process = other;
-        r->earlier_n--;
-    }
-}
-
-static void settle_all(struct mt_leak_report *r)
-{
-    for (size_t i = 0; i < r->records.n && r->earlier_n;) {
-        bool earlier = r->records.v[i].earlier;
-        if (earlier)
-            settle(r, r->records.v[i].process);
-        i = earlier ? 0 : i + 1;
-    }
+    if (p->earlier != MT_NONE && repeats(r, p))
+        drop(r, &p->earlier);
+    p->earlier = MT_NONE;
 }
 
 void mt_leak_report_again(struct mt_leak_report *r, uint64_t process)
 {
-    settle(r, process);
-    for (size_t i = 0; i < r->records.n; i++)
-        if (r->records.v[i].process == process) {
-            r->records.v[i].earlier = true;
-            r->earlier_n++;
-        }
+    struct mt_leak_process *p = process_of(r, process);
+    settle(r, p);
+    p->earlier = p->last;
+    p->last = MT_NONE;
 }
 
 /* ---- the end ---- */
@@ -185,10 +206,11 @@ enum mt_status mt_leak_report_total(struct mt_leak_report *r, enum mt_leak_kind 
                                     int64_t blocks, uint64_t process, const char *why,
                                     struct mt_err *err)
 {
-    settle(r, process);
-    for (size_t i = 0; i < r->records.n; i++) {
+    struct mt_leak_process *p = process_of(r, process);
+    settle(r, p);
+    for (uint32_t i = p->last; i != MT_NONE; i = r->records.v[i].next) {
         const struct mt_leak_record *at = &r->records.v[i];
-        if (at->process != process || (kind != MT_LEAK_KIND_N && at->kind != kind))
+        if (kind != MT_LEAK_KIND_N && at->kind != kind)
             continue;
         bytes = mt_wrap_sub(bytes, at->bytes);
         blocks = blocks == MT_UNKNOWN ? blocks : mt_wrap_sub(blocks, at->blocks);
@@ -243,7 +265,9 @@ static enum mt_status give_all(struct mt_leak_report *r, struct mt_heap *h, stru
 enum mt_status mt_leak_report_close(struct mt_leak_report *r, struct mt_err *err)
 {
     struct mt_heap *h = mt_heap_open(r->rec, MT_DEVICE_HEAP);
-    settle_all(r);
+    for (size_t i = 0; i < r->processes.n; i++)
+        settle(r, &r->processes.v[i]);
+    sweep(r);
     enum mt_status st = give_all(r, h, err);
     mt_heap_free(h);
     return st;

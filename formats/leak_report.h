@@ -10,6 +10,7 @@
 
 #include "formats/format.h"
 #include "formats/native_paths.h"
+#include "lib/base/map.h"
 #include "lib/input/fields.h"
 #include "lib/model/heap.h"
 
@@ -31,7 +32,14 @@ struct mt_leak_record {
     int64_t bytes, blocks; /* blocks MT_UNKNOWN: the report does not say */
     uint64_t process;
     size_t first, n; /* of `steps`, innermost first */
-    bool earlier;    /* of a report that another one of its process may repeat */
+    uint32_t next;   /* of the same report; MT_NONE: the last */
+    bool dropped;    /* its process has reported anew */
+};
+
+/* The records of one process, by the first of each report; MT_NONE: none. */
+struct mt_leak_process {
+    uint32_t last;    /* report */
+    uint32_t earlier; /* one, which that may repeat */
 };
 
 struct mt_leak_report {
@@ -41,10 +49,11 @@ struct mt_leak_report {
     MT_VEC(struct mt_leak_record) records;
     MT_VEC(struct mt_native_step) steps;
     MT_VEC(uint64_t) calls; /* addresses of these; 0 = unknown */
-    uint64_t beside;        /* counted in rec->beside_bytes */
-    uint64_t added_n;       /* records ever added */
-    size_t earlier_n;       /* records that are `earlier` */
-    uint64_t others_n;      /* processes that had the number of another one */
+    MT_VEC(struct mt_leak_process) processes;
+    struct mt_map process_at;
+    uint64_t beside;  /* counted in rec->beside_bytes */
+    uint64_t added_n; /* records ever added */
+    size_t dropped_n; /* records that are still there, though dropped */
 };
 
 /* ---- sizes as valgrind writes them: 0..MT_LEAK_SIZE_MAX ---- */

@@ -67,6 +67,7 @@ struct reader {
     })
     threads;
     struct mt_map of_pid;
+    struct mt_map moving;     /* block that a realloc() under way has moved -> its thread */
     struct mt_strtab objects; /* as written */
     MT_VEC(uint32_t) frames;  /* of these */
     struct mt_buf text;       /* scratch */
@@ -198,22 +199,29 @@ static enum mt_status tick(struct reader *r, struct mt_err *err)
     return mt_heap_tick(r->heap, ++r->event_n, err);
 }
 
+static bool moves(const struct call *call)
+{
+    return (call->op == MOVES || call->op == MOVES_MANY) && call->old;
+}
+
+/* The outermost call of a thread is over. */
+static void forget_moving(struct reader *r, uint32_t thread)
+{
+    const struct call *call = &r->threads.v[thread].pending[0];
+    if (moves(call) && mt_map_get(&r->moving, call->old) == thread)
+        mt_map_take(&r->moving, call->old);
+}
+
 /* A block that another thread's realloc() has given back before it returns, and that is allocated
  * anew. */
 static enum mt_status free_moving(struct reader *r, uint64_t address, struct mt_err *err)
 {
-    uint32_t node;
-    if (!address || !mt_heap_block_at(r->heap, address, &node))
+    uint32_t node, thread = address ? mt_map_get(&r->moving, address) : MT_MAP_NONE;
+    if (thread == MT_MAP_NONE || !mt_heap_block_at(r->heap, address, &node))
         return MT_OK;
-    for (size_t i = 0; i < r->threads.n; i++) {
-        struct call *call = &r->threads.v[i].pending[0];
-        if (!r->threads.v[i].pending_n || call->old != address ||
-            (call->op != MOVES && call->op != MOVES_MANY))
-            continue;
-        call->old = 0;
-        return mt_heap_free_at(r->heap, address, err);
-    }
-    return MT_OK;
+    forget_moving(r, thread);
+    r->threads.v[thread].pending[0].old = 0;
+    return mt_heap_free_at(r->heap, address, err);
 }
 
 /* A call has returned. f: what stands behind its "=" */
@@ -228,7 +236,7 @@ static enum mt_status give_block(struct reader *r, uint32_t thread, const struct
     MT_TRY(tick(r, err));
     MT_TRY(free_moving(r, address, err));
     uint32_t node = node_of(r, thread, call->object);
-    if (call->op == MOVES || call->op == MOVES_MANY)
+    if (call->op == MOVES || call->op == MOVES_MANY) /* of nothing, too */
         return mt_heap_realloc_at(r->heap, call->old, address, node, call->bytes, err);
     return address ? mt_heap_alloc_at(r->heap, address, node, call->bytes, err) : MT_OK;
 }
@@ -246,8 +254,11 @@ static bool find_result(struct mt_fields *f)
 
 /* Calls that a thread has begun do not return, as the log lacks that, or the thread has ended. What
  * it called since then may have been calls of its own. */
-static void give_up(struct reader *r, struct thread *t)
+static void give_up(struct reader *r, uint32_t thread)
 {
+    struct thread *t = &r->threads.v[thread];
+    if (t->pending_n)
+        forget_moving(r, thread);
     if (t->inner_n)
         mt_rec_note_n(r->rec, MT_NOTE_SKIPPED, t->inner_n, (int64_t)t->inner_at);
     t->pending_n = 0;
@@ -281,6 +292,8 @@ static enum mt_status begin_call(struct reader *r, uint32_t thread, struct mt_fi
         call.op = LOST;
     if (later && t->pending_n < NESTED_MAX)
         t->pending[t->pending_n++] = call;
+    if (later && !inner && moves(&call))
+        *mt_map_at(&r->moving, call.old) = thread;
     if (inner)
         return MT_OK;
     if (call.op == LOST)
@@ -313,8 +326,10 @@ static enum mt_status end_call(struct reader *r, uint32_t thread, struct mt_fiel
         return MT_OK;
     const struct call call = t->pending[--t->pending_n];
     f.p = at + 9;
-    if (!t->pending_n)
+    if (!t->pending_n) {
+        forget_moving(r, thread);
         t->inner_n = 0;
+    }
     if (t->pending_n || call.op == FREES || call.op == LOST || !find_result(&f))
         return MT_OK;
     return give_block(r, thread, &call, f, err);
@@ -339,7 +354,7 @@ static enum mt_status read_line(struct reader *r, struct mt_err *err)
     r->child_n += mt_field_take(&f, "--- SIGCHLD") || mt_field_take(&f, "--- Called exec");
     uint32_t thread = thread_of(r, pid);
     if (mt_field_take(&f, "+++")) { /* it has ended: another may get its number */
-        give_up(r, &r->threads.v[thread]);
+        give_up(r, thread);
         return MT_OK;
     }
     return mt_field_take(&f, "<...") ? end_call(r, thread, f, err) : begin_call(r, thread, f, err);
@@ -350,7 +365,7 @@ static enum mt_status check_memory(struct reader *r, struct mt_err *err)
     mt_rec_beside(r->rec, &r->beside,
                   mt_path_tree_bytes(&r->paths) + mt_strtab_bytes(&r->objects) +
                       mt_vec_bytes(&r->frames) + mt_vec_bytes(&r->threads) +
-                      mt_map_bytes(&r->of_pid));
+                      mt_map_bytes(&r->of_pid) + mt_map_bytes(&r->moving));
     return mt_rec_check_memory(r->rec, err);
 }
 
@@ -364,8 +379,8 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
             MT_TRY(check_memory(r, err));
     }
     MT_TRY(st);
-    for (size_t i = 0; i < r->threads.n; i++)
-        give_up(r, &r->threads.v[i]);
+    for (uint32_t i = 0; i < r->threads.n; i++)
+        give_up(r, i);
     if (!r->call_n) {
         MT_FAIL(err, MT_EINPUT, "no call in it allocates");
         return mt_reader_refuse(
@@ -395,6 +410,7 @@ static enum mt_status ltrace_read(struct mt_stream *in, const struct mt_read_opt
     mt_vec_free(&r.frames);
     mt_vec_free(&r.threads);
     mt_map_free(&r.of_pid);
+    mt_map_free(&r.moving);
     mt_buf_free(&r.text);
     return st;
 }

@@ -192,9 +192,11 @@ static enum mt_status check_whole(struct reader *r, struct mt_err *err)
     bool any = r->report.records.n;
     for (size_t i = 0; i < r->processes.n; i++)
         any |= r->processes.v[i].ended;
-    for (size_t i = 0; i < r->report.records.n; i++)
-        if (!r->processes.v[r->report.records.v[i].process - 1].ended)
+    for (size_t i = 0; i < r->report.records.n; i++) {
+        const struct mt_leak_record *at = &r->report.records.v[i];
+        if (!at->dropped && !r->processes.v[at->process - 1].ended)
             return cut(r, err);
+    }
     if (any)
         return MT_OK;
     MT_FAIL(err, MT_EINPUT, "the log has no report of leaks");
