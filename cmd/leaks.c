@@ -163,12 +163,31 @@ static void describe_growth(struct mt_report *r, const struct mt_allocations *li
                     candidate->doubtful_n ? " at most" : "", human(r, candidate->per_step_b));
 }
 
-static void explain_whole(struct mt_report *r, const struct mt_leaks *found)
+static bool is_given_up(const struct mt_leak *l)
 {
-    for (size_t i = 0; i < found->rows.n; i++)
-        if (found->rows.v[i].whole && large_enough(&found->rows.v[i]))
-            mt_report_note(r, "No site grows by itself, but what the device holds rises in every "
-                              "step. memtool peak --per step says where most came in each.");
+    return !l->whole && l->growth_steps && !l->at_end_n;
+}
+
+static void explain_candidates(struct mt_report *r, const struct mt_run *run,
+                               const struct mt_leaks *found)
+{
+    struct mt_buf name = {0};
+    bool whole = false, given_up = false;
+    for (size_t i = 0; i < found->rows.n; i++) {
+        const struct mt_leak *l = &found->rows.v[i];
+        whole |= l->whole && large_enough(l);
+        given_up |= is_given_up(l) && large_enough(l);
+    }
+    mt_shell_word(&name, run->name);
+    if (whole)
+        mt_report_note(r,
+                       "No site grows by itself, but what the device holds rises in every step. "
+                       "`memtool peak %s --per step` says where most came from in each.",
+                       name.s);
+    if (given_up)
+        mt_report_note(r, "What grew and is not alive at the end was freed after the last step, as "
+                          "is what a function keeps until it returns.");
+    mt_buf_free(&name);
 }
 
 static void describe(struct mt_report *r, const struct mt_run *run, const struct mt_run_device *d,
@@ -201,7 +220,7 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
                        candidate.doubtful_n == 1 ? "The candidate may not be a leak"
                                                  : "Candidates may not be leaks",
                        candidate.doubtful_n == 1 ? "its site" : "their sites");
-    explain_whole(r, found);
+    explain_candidates(r, run, found);
     if (leak.rows)
         mt_report_footer(r, "at this rate %s after 1,000 steps, %s after 100,000",
                          human(r, leak.per_step_b * 1e3), human(r, leak.per_step_b * 1e5));

@@ -171,6 +171,42 @@ static void judge_all(struct mt_leak_finder *f)
     mt_vec_free(&parts);
 }
 
+static void use_given_up(struct mt_leak_finder *f, uint32_t group,
+                         const struct mt_retained_trend *r)
+{
+    const struct mt_group_name *name = &f->grouper->names.v[group];
+    const struct mt_leak row = {.verdict = MT_VERDICT_CANDIDATE,
+                                .group = group,
+                                .key = name->key,
+                                .explicit_row = name->explicit_row,
+                                .first_step = number_of(f, r->first),
+                                .last_step = number_of(f, r->last),
+                                .growth_b = r->bytes,
+                                .growth_n = r->blocks_n,
+                                .growth_steps = r->last - r->first};
+    f->grows = true;
+    f->use(f->closure, &row);
+}
+
+/* Sites of which nothing is alive at the end have no survivors to judge. But what a function
+ * collects, and gives up when it returns behind the last step, rises until then. */
+static void judge_given_up(struct mt_leak_finder *f)
+{
+    const struct mt_survivor *s = f->survivors.v, *end = s + f->survivors.n; /* by group */
+    struct mt_retained_trend r;
+    uint32_t before = MT_NONE;
+    for (size_t i = 0; i < f->holdings.all.n && f->can_tell; i++) {
+        const uint32_t part = f->holdings.all.v[i].site, group = part / 2;
+        while (s < end && s->group < group)
+            s++;
+        bool alive = s < end && s->group == group, doubtful = part != mt_leak_part(group, false);
+        if (part != before && !alive && !doubtful &&
+            mt_leak_rises_every_step(f, &f->holdings, part, &r))
+            use_given_up(f, group, &r);
+        before = part;
+    }
+}
+
 /* What all sites hold together, as that of site 0. Levels rise no more than that: what they have
  * beside it is older than the recording, and only goes. It is read already, levels are not. */
 static bool sites_rise(const struct mt_leak_finder *f)
@@ -181,7 +217,8 @@ static bool sites_rise(const struct mt_leak_finder *f)
         const struct mt_retained_change *c = &f->holdings.all.v[i];
         mt_retained_change(&all, 0, c->step, c->bytes, 0);
     }
-    bool rise = mt_leak_rises_every_step(f, &all, &r);
+    mt_retained_sort(&all);
+    bool rise = mt_leak_rises_every_step(f, &all, 0, &r);
     mt_retained_free(&all);
     return rise;
 }
@@ -198,7 +235,8 @@ static enum mt_status judge_whole(struct mt_leak_finder *f, const struct mt_run_
     struct mt_retained held = {0};
     struct mt_retained_trend r;
     enum mt_status st = mt_leaks_levels(f, device, &held, err);
-    bool rises = mt_leak_rises_every_step(f, &held, &r);
+    mt_retained_sort(&held);
+    bool rises = mt_leak_rises_every_step(f, &held, 0, &r);
     mt_retained_free(&held);
     if (st != MT_OK || !rises)
         return st;
@@ -240,6 +278,8 @@ enum mt_status mt_leaks_each_of_first(struct mt_allocations *l, const struct mt_
     mt_retained_sort(&f.holdings);
     if (st == MT_OK)
         judge_all(&f);
+    if (st == MT_OK)
+        judge_given_up(&f);
     if (st == MT_OK)
         st = judge_whole(&f, device, err);
     mt_retained_free(&f.holdings);

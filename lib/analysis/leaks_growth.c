@@ -234,10 +234,9 @@ enum mt_verdict mt_leak_growth(const struct mt_leak_finder *f, struct mt_survivo
     return verdict;
 }
 
-bool mt_leak_rises_every_step(const struct mt_leak_finder *f, struct mt_retained *held,
-                              struct mt_retained_trend *r)
+bool mt_leak_rises_every_step(const struct mt_leak_finder *f, const struct mt_retained *held,
+                              uint32_t site, struct mt_retained_trend *r)
 {
-    mt_retained_sort(held);
-    *r = after_warmup(f, held, 0);
+    *r = after_warmup(f, held, site);
     return !r->falls && r->n >= RISES_MIN && r->pause == 1 && r->last == f->step_n - 1;
 }

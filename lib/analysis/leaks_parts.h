@@ -78,10 +78,10 @@ int mt_survivor_cmp(const void *a, const void *b);
  */
 void mt_leaks_of_lines(const struct mt_leak_finder *f, struct mt_leak_found *v, size_t n);
 
-/* Whether what site 0 of `held` (in any order) holds rises in every step after the warm-up, and not
- * by chance here and there. */
-bool mt_leak_rises_every_step(const struct mt_leak_finder *f, struct mt_retained *held,
-                              struct mt_retained_trend *r);
+/* Whether what a site of `held` (sorted) holds rises in every step after the warm-up, and not by
+ * chance here and there. */
+bool mt_leak_rises_every_step(const struct mt_leak_finder *f, const struct mt_retained *held,
+                              uint32_t site, struct mt_retained_trend *r);
 
 /* What the whole device holds at the ends of steps, as the holdings of site 0, in bytes alone; in
  * no order. Errors: MT_EDB. */

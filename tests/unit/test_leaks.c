@@ -341,13 +341,52 @@ static void older_block(void **state)
     program_end(&p);
 }
 
+/* What a function keeps and gives up as it returns, behind the last step, rises until then: its
+ * site is named, not the device. What it holds from its first step on does not rise. */
+static void given_up(void **state)
+{
+    enum { STEPS = 6 };
+    struct program p;
+    struct mt_leaks found;
+    struct mt_err err = MT_ERR_INIT;
+    const enum mt_group_key key = MT_BY_SITE;
+    int kept[STEPS], buffer = 0;
+    (void)state;
+    program_start(&p);
+    for (int step = 0; step < STEPS; step++) {
+        program_step(&p);
+        if (step == 0)
+            buffer = program_alloc(&p, "buffer", 4096);
+        kept[step] = program_alloc(&p, "kept", 512);
+        program_free(&p, program_alloc(&p, "scratch", 64));
+    }
+    p.t_ns *= 2;
+    for (int step = 0; step < STEPS; step++)
+        program_free(&p, kept[step]);
+    program_free(&p, buffer);
+    program_finish(&p);
+    assert_int_equal(mt_leaks_find(&p.lives, &p.device, &key, 1, 1, &found, &err), MT_OK);
+    assert_int_equal(found.rows.n, 1);
+    const struct mt_leak *l = &found.rows.v[0];
+    assert_string_equal(l->key[0], "kept");
+    assert_int_equal(l->verdict, MT_VERDICT_CANDIDATE);
+    assert_false(l->whole);
+    assert_int_equal(l->at_end_n, 0);
+    assert_int_equal(l->growth_b, 512 * l->growth_steps);
+    assert_int_equal(l->growth_n, l->growth_steps);
+    assert_int_equal(l->growth_steps, STEPS - 1);
+    mt_leaks_free(&found);
+    program_end(&p);
+}
+
 int main(void)
 {
     static int few = 1, enough = 4;
-    struct CMUnitTest tests[MT_ARRAY_LEN(programs) + MT_ARRAY_LEN(idling) + 2] = {
+    struct CMUnitTest tests[MT_ARRAY_LEN(programs) + MT_ARRAY_LEN(idling) + 3] = {
+        {"given up as a function returns", given_up, NULL, NULL, NULL},
         {"older block", older_block, NULL, NULL, &enough},
         {"older block, one step", older_block, NULL, NULL, &few}};
-    struct CMUnitTest *t = tests + 2;
+    struct CMUnitTest *t = tests + 3;
     for (size_t i = 0; i < MT_ARRAY_LEN(programs); i++)
         *t++ = known_leak(&programs[i]);
     for (size_t i = 0; i < MT_ARRAY_LEN(idling); i++)
