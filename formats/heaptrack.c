@@ -25,7 +25,6 @@ struct reader {
     struct mt_line line;
     uint64_t version, line_n, beside;
     int64_t page_b;
-    uint32_t last;    /* info of the event before, an allocation; MT_NONE: it was none */
     bool head, ended; /* the version is known; what ends a log was there last */
     bool is_raw;
 };
@@ -43,28 +42,44 @@ static void skip(struct reader *r)
 
 /* ---- events ---- */
 
-/* An event of a kind happens. & is no branch: what comes next is not to be guessed. */
-static inline struct mt_heap_event take(struct reader *r, uint32_t number, uint32_t frees)
+/* Says on which path a kind is, of which the first event comes. False: the log does not say. */
+static bool ask_path(struct reader *r, uint32_t kind)
 {
-    struct mt_ht_info *info = &r->tables.infos.v[number];
-    info->temporary_n += frees & (r->last == number);
-    r->last = number | -frees; /* all ones are MT_NONE */
-    if (info->place == MT_HT_UNASKED)
-        info->place =
-            mt_heap_place(r->heap, mt_ht_trace_node(&r->tables, info->trace), info->bytes);
-    return (struct mt_heap_event){info->bytes, info->place, frees};
+    uint32_t trace;
+    if (!mt_heap_kind_waits(r->heap, kind, &trace))
+        return false;
+    mt_heap_kind_on(r->heap, kind, mt_ht_trace_node(&r->tables, trace));
+    return true;
+}
+
+/* Events of kinds that there are; *done is less than n where the next one's is damaged. */
+static enum mt_status take(struct reader *r, const uint32_t *v, size_t n, size_t *done,
+                           struct mt_err *err)
+{
+    *done = 0;
+    do {
+        size_t some;
+        enum mt_status st = mt_heap_kind_events(r->heap, v + *done, n - *done, &some, err);
+        *done += some;
+        MT_TRY(st);
+    } while (*done < n && ask_path(r, v[*done] / 2));
+    return MT_OK;
 }
 
 static enum mt_status event(struct reader *r, struct mt_fields f, struct mt_err *err)
 {
-    uint64_t number;
-    if (!mt_field_hex(&f, &number) || f.p < f.end || number >= r->tables.infos.n ||
-        r->tables.infos.v[number].bytes < 0) {
+    uint64_t kind;
+    size_t done = 0;
+    if (!mt_field_hex(&f, &kind) || f.p < f.end || kind >= mt_heap_kind_n(r->heap)) {
         skip(r);
         return MT_OK;
     }
-    const struct mt_heap_event e = take(r, (uint32_t)number, *r->line.s == '-');
-    return mt_heap_event(r->heap, &e, err) == MT_OK ? MT_OK : fail(r, err);
+    const uint32_t number = (uint32_t)kind << 1 | (*r->line.s == '-');
+    if (take(r, &number, 1, &done, err) != MT_OK)
+        return fail(r, err);
+    if (!done)
+        skip(r);
+    return MT_OK;
 }
 
 /* "+ 3f" at p. Returns the next line; NULL: it is anything else, or does not end in the window,
@@ -84,48 +99,22 @@ static inline const char *event_line(const char *p, bool many, uint32_t *number)
     return p[n] == '\n' && n - 1 < DIGITS ? p + n + 1 : NULL;
 }
 
-/* Takes the events that come next, up to any other line; returns how many. *p: where the next
- * begins. */
-static size_t take_few(struct reader *r, const char **p, struct mt_heap_event out[MT_HEAP_BATCH])
+/* The events that come next, up to any other line: at[i] is where each stands. Returns how many. */
+static inline size_t event_lines(struct reader *r, bool many, const char *at[MT_HEAP_BATCH + 1],
+                                 uint32_t out[MT_HEAP_BATCH])
 {
-    const char *at = *p, *const end = r->lines.end;
+    const size_t kind_n = mt_heap_kind_n(r->heap);
+    const char *const end = r->lines.end;
     size_t n = 0;
-    for (const char *next; n < MT_HEAP_BATCH && at < end; at = next) {
-        uint32_t number;
-        next = event_line(at, false, &number);
-        if (!next || number >= r->tables.infos.n || r->tables.infos.v[number].bytes < 0)
+    at[0] = r->lines.at;
+    for (const char *next; n < MT_HEAP_BATCH && at[n] < end; at[++n] = next) {
+        uint32_t kind;
+        next = event_line(at[n], many, &kind);
+        if (!next || kind >= kind_n)
             break;
-        out[n++] = take(r, number, *at == '-');
+        out[n] = kind << 1 | (*at[n] == '-');
     }
-    *p = at;
     return n;
-}
-
-/* The same where there are so many kinds that what is known of them is not in the processor's
- * cache: it is fetched while others are read. */
-static size_t take_many(struct reader *r, const char **p, struct mt_heap_event out[MT_HEAP_BATCH])
-{
-    const char *at[MT_HEAP_BATCH + 1] = {*p};
-    uint32_t number[MT_HEAP_BATCH];
-    size_t found = 0, n = 0;
-    for (const char *next; found < MT_HEAP_BATCH && at[found] < r->lines.end; at[++found] = next) {
-        next = event_line(at[found], true, &number[found]);
-        if (!next || number[found] >= r->tables.infos.n)
-            break;
-        __builtin_prefetch(&r->tables.infos.v[number[found]]);
-    }
-    for (; n < found && r->tables.infos.v[number[n]].bytes >= 0; n++)
-        out[n] = take(r, number[n], *at[n] == '-');
-    *p = at[n];
-    return n;
-}
-
-/* The place behind so many lines. */
-static const char *behind(const char *p, size_t lines)
-{
-    for (; lines; lines--)
-        p = strchr(p, '\n') + 1;
-    return p;
 }
 
 /*
@@ -135,18 +124,19 @@ static const char *behind(const char *p, size_t lines)
 static enum mt_status events(struct reader *r, struct mt_err *err)
 {
     enum { MANY = 1 << 13 };
-    struct mt_heap_event v[MT_HEAP_BATCH];
-    size_t n, done = 0;
+    const char *at[MT_HEAP_BATCH + 1];
+    uint32_t v[MT_HEAP_BATCH];
+    size_t n, done;
     do {
-        const char *next = r->lines.at;
-        n = r->tables.infos.n < MANY ? take_few(r, &next, v) : take_many(r, &next, v);
-        if (mt_heap_events(r->heap, v, n, &done, err) != MT_OK) {
-            r->lines.at = behind(r->lines.at, done);
+        n = mt_heap_kind_n(r->heap) < MANY ? event_lines(r, false, at, v)
+                                           : event_lines(r, true, at, v);
+        enum mt_status st = take(r, v, n, &done, err);
+        r->lines.at = at[done];
+        if (st != MT_OK) {
             err->offset = (int64_t)mt_lines_offset(&r->lines);
-            return err->code;
+            return st;
         }
-        r->lines.at = next;
-    } while (n == MT_HEAP_BATCH);
+    } while (done == MT_HEAP_BATCH);
     return MT_OK;
 }
 
@@ -219,9 +209,6 @@ static void restart(struct reader *r)
 {
     mt_heap_restart(r->heap);
     mt_ht_raw_restart(&r->raw);
-    r->last = MT_NONE;
-    for (size_t i = 0; i < r->tables.infos.n; i++)
-        r->tables.infos.v[i].temporary_n = 0;
 }
 
 /* ---- lines ---- */
@@ -236,6 +223,8 @@ static enum mt_status check_memory(struct reader *r, struct mt_err *err)
 static enum mt_status table_line(struct reader *r, struct mt_fields f, struct mt_err *err)
 {
     bool good = true;
+    int64_t bytes;
+    uint32_t trace;
     switch (*r->line.s) {
     case 's':
         good = mt_ht_add_string(&r->tables, f, r->version >= VERSION_SIZED);
@@ -247,7 +236,8 @@ static enum mt_status table_line(struct reader *r, struct mt_fields f, struct mt
         good = mt_ht_add_trace(&r->tables, f);
         break;
     default:
-        good = mt_ht_add_info(&r->tables, f);
+        good = mt_ht_read_kind(&r->tables, f, &bytes, &trace);
+        mt_heap_add_kind(r->heap, bytes, trace);
         break;
     }
     if (!good)
@@ -381,29 +371,12 @@ static enum mt_status read_lines(struct reader *r, struct mt_err *err)
     }
 }
 
-/* Figures that only this recorder has. */
-static void add_temporary(struct reader *r)
-{
-    if (r->is_raw)
-        return;
-    mt_heap_knows_extra(r->heap, "temporary_most_n");
-    for (size_t i = 0; i < r->tables.infos.n; i++) {
-        const struct mt_ht_info *info = &r->tables.infos.v[i];
-        if (info->temporary_n)
-            mt_heap_extra(
-                r->heap,
-                mt_heap_sized(r->heap, mt_ht_trace_node(&r->tables, info->trace), info->bytes),
-                "temporary_most_n", (int64_t)info->temporary_n);
-    }
-}
-
 static enum mt_status read_log(struct mt_stream *in, const struct mt_read_opts *opts,
                                struct mt_recording *rec, struct mt_err *err)
 {
     struct reader r = {.lines = {.in = in, .progress = opts->progress, .closure = opts->closure},
                        .opts = opts,
                        .rec = rec,
-                       .last = MT_NONE,
                        .page_b = 4096};
     enum mt_status st = MT_OK;
     mt_ht_tables_init(&r.tables, rec, opts->cpp_frames == MT_CPP_ALL, opts->alloc_fn);
@@ -411,7 +384,8 @@ static enum mt_status read_log(struct mt_stream *in, const struct mt_read_opts *
     mt_ht_raw_init(&r.raw, &r.tables, r.heap, opts->symbols);
     rec->resolution_ns = ms;
     MT_TRY_OUT(read_lines(&r, err));
-    add_temporary(&r);
+    if (!r.is_raw)
+        mt_heap_knows_extra(r.heap, "temporary_most_n");
     if (r.is_raw)
         mt_ht_raw_close(&r.raw);
     mt_ht_tables_free(&r.tables); /* what the heap makes of it needs the room */

@@ -21,7 +21,6 @@ void mt_ht_tables_free(struct mt_ht_tables *t)
     mt_vec_free(&t->frames);
     mt_vec_free(&t->ips);
     mt_vec_free(&t->traces);
-    mt_vec_free(&t->infos);
     mt_vec_free(&t->stack);
     mt_vec_free(&t->ends);
 }
@@ -30,7 +29,7 @@ uint64_t mt_ht_tables_bytes(const struct mt_ht_tables *t)
 {
     return mt_path_tree_bytes(&t->paths) + t->text.cap + mt_vec_bytes(&t->strings) +
            mt_vec_bytes(&t->frames) + mt_vec_bytes(&t->ips) + mt_vec_bytes(&t->traces) +
-           mt_vec_bytes(&t->infos) + mt_vec_bytes(&t->stack) + mt_vec_bytes(&t->ends);
+           mt_vec_bytes(&t->stack) + mt_vec_bytes(&t->ends);
 }
 
 /* ---- entries ---- */
@@ -114,14 +113,13 @@ uint32_t mt_ht_push_ip(struct mt_ht_tables *t, const struct mt_native_step *step
     return (uint32_t)t->ips.n - 1;
 }
 
-bool mt_ht_add_info(struct mt_ht_tables *t, struct mt_fields f)
+bool mt_ht_read_kind(const struct mt_ht_tables *t, struct mt_fields f, int64_t *bytes,
+                     uint32_t *trace)
 {
-    uint64_t bytes;
-    struct mt_ht_info info = {.place = MT_HT_UNASKED};
-    bool good =
-        mt_field_hex(&f, &bytes) && bytes <= INT64_MAX && number(&f, t->traces.n, &info.trace);
-    info.bytes = good ? (int64_t)bytes : -1;
-    *mt_vec_push(&t->infos) = info;
+    uint64_t n;
+    *trace = 0;
+    bool good = mt_field_hex(&f, &n) && n <= INT64_MAX && number(&f, t->traces.n, trace);
+    *bytes = good ? (int64_t)n : -1;
     return good;
 }
 

@@ -38,14 +38,6 @@ struct mt_ht_trace {
     struct mt_ht_outer outer;
 };
 
-/* Allocations of one size on one stack. */
-struct mt_ht_info {
-    int64_t bytes;
-    uint32_t trace;
-    uint32_t place;       /* of its figures; MT_HT_UNASKED: not asked for yet */
-    uint64_t temporary_n; /* freed by the very next event */
-};
-
 #define MT_HT_UNASKED (UINT32_MAX - 1)
 
 struct mt_ht_tables {
@@ -57,7 +49,6 @@ struct mt_ht_tables {
     MT_VEC(struct mt_ht_frame) frames;
     MT_VEC(struct mt_ht_ip) ips;
     MT_VEC(struct mt_ht_trace) traces;
-    MT_VEC(struct mt_ht_info) infos;
     MT_VEC(struct mt_native_step) stack; /* of the path being made */
     MT_VEC(uint32_t) ends; /* of each of its frames: the trace that ends there, 0 = none */
     uint32_t unknown_ip;   /* frame of a pointer about which nothing is known */
@@ -73,7 +64,9 @@ uint64_t mt_ht_tables_bytes(const struct mt_ht_tables *t);
 bool mt_ht_add_string(struct mt_ht_tables *t, struct mt_fields f, bool sized);
 bool mt_ht_add_ip(struct mt_ht_tables *t, struct mt_fields f);
 bool mt_ht_add_trace(struct mt_ht_tables *t, struct mt_fields f);
-bool mt_ht_add_info(struct mt_ht_tables *t, struct mt_fields f);
+/* Allocations of one size on one stack. bytes: -1 where the line is damaged. */
+bool mt_ht_read_kind(const struct mt_ht_tables *t, struct mt_fields f, int64_t *bytes,
+                     uint32_t *trace);
 
 /* The same of what raw logs have: a function at an instruction pointer; a stack, of which ip 0
  * means that nothing is known. */

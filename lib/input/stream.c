@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define BLOCKS      8
+#define BLOCKS      6
 #define BLOCK_BYTES ((size_t)256 << 10)
 #define HEADROOM    ((size_t)32 << 10) /* in front of a block, for what the reader left over */
 #define BLOCK_SPAN  (HEADROOM + BLOCK_BYTES + MT_STREAM_PAD)

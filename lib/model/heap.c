@@ -25,6 +25,7 @@ struct mt_heap *mt_heap_open(struct mt_recording *rec, int device_type)
                           .first_sample = rec->samples.n,
                           .change_limit = MT_HEAP_CHANGES,
                           .free_block = MT_NONE,
+                          .last_event = UINT32_MAX,
                           .sums_known = MT_SUM_ALL};
     h->min.record = -1;
     h->block_of.near = true;
@@ -45,8 +46,10 @@ void mt_heap_free(struct mt_heap *h)
     mt_vec_free(&h->touched);
     mt_vec_free(&h->held);
     mt_vec_free(&h->changes);
+    mt_vec_free(&h->change_b);
     mt_vec_free(&h->moments);
     mt_vec_free(&h->blocks);
+    mt_vec_free(&h->kinds);
     mt_vec_free(&h->sums);
     mt_vec_free(&h->extra_at);
     mt_strtab_free(&h->extra_keys);
@@ -76,8 +79,9 @@ enum mt_status mt_heap_check_time(int64_t t, struct mt_err *err)
 enum mt_status mt_heap_check_memory(struct mt_heap *h, struct mt_err *err)
 {
     uint64_t now = mt_vec_bytes(&h->slots) + mt_vec_bytes(&h->slot_of) + mt_vec_bytes(&h->touched) +
-                   mt_vec_bytes(&h->held) + mt_vec_bytes(&h->changes) + mt_vec_bytes(&h->moments) +
-                   mt_vec_bytes(&h->blocks) + mt_vec_bytes(&h->sums) + mt_vec_bytes(&h->extra_at) +
+                   mt_vec_bytes(&h->held) + mt_vec_bytes(&h->changes) + mt_vec_bytes(&h->change_b) +
+                   mt_vec_bytes(&h->moments) + mt_vec_bytes(&h->blocks) + mt_vec_bytes(&h->kinds) +
+                   mt_vec_bytes(&h->sums) + mt_vec_bytes(&h->extra_at) +
                    mt_strtab_bytes(&h->extra_keys) + mt_map_bytes(&h->block_of) +
                    mt_map_bytes(&h->sized) + mt_vec_bytes(&h->sized_of) +
                    h->rec->history.curve.packed.n;
@@ -248,12 +252,30 @@ static void put_peak(struct mt_heap *h, struct mt_device *d)
     d->peak_record = h->peak_event >= 0 ? (size_t)h->peak_event : SIZE_MAX;
 }
 
+/* Moments, and what changes with each. */
+static void put_history(struct mt_heap *h)
+{
+    struct mt_history *to = &h->rec->history;
+    int64_t first = (int64_t)to->moments.n;
+    uint8_t kind = h->by_moments ? MT_MOMENT_SNAPSHOT : MT_MOMENT_TICK;
+    mt_packer_end(&h->packer, &to->curve);
+    if (!(h->rec->devices.v[h->device].knows & MT_KNOWS_MOMENTS))
+        return;
+    for (size_t i = 0; i < h->moments.n; i++)
+        *mt_vec_push(&to->moments) = (struct mt_moment){h->moments.v[i], h->device, kind};
+    mt_heap_put_changes(h, first);
+}
+
 static void close_events(struct mt_heap *h)
 {
     struct mt_device *d = &h->rec->devices.v[h->device];
     bool timed = h->rec->time_unit;
     mt_heap_end_window(h);
     mt_heap_end_moment(h);
+    d->knows = MT_KNOWS_ALLOC | MT_KNOWS_PEAK | MT_KNOWS_AT_PEAK | MT_KNOWS_AT_END |
+               MT_KNOWS_COUNTS | (timed ? MT_KNOWS_LEVEL | MT_KNOWS_MOMENTS : 0);
+    put_history(h); /* first: its parts are given back before there are others */
+    mt_heap_close_kinds(h);
     for (size_t i = 0; i < h->slot_of.n; i++) {
         const struct mt_heap_node *n = own_of(h, i);
         if (!n)
@@ -276,8 +298,6 @@ static void close_events(struct mt_heap *h)
     d->at_end_b = h->level;
     d->at_end_n = h->older_n + h->alloc_n + h->split_n - h->freed_n;
     d->start_b = d->older_b = h->older_b;
-    d->knows = MT_KNOWS_ALLOC | MT_KNOWS_PEAK | MT_KNOWS_AT_PEAK | MT_KNOWS_AT_END |
-               MT_KNOWS_COUNTS | (timed ? MT_KNOWS_LEVEL | MT_KNOWS_MOMENTS : 0);
 }
 
 static int64_t known(const struct mt_heap *h, enum mt_sum_figures figure, int64_t value)
@@ -342,6 +362,7 @@ static void close_sums(struct mt_heap *h)
     d->peak_b = known(h, MT_SUM_AT_PEAK_B, t->at_peak_b);
     d->knows = (alloc ? MT_KNOWS_ALLOC : 0) | (peak ? MT_KNOWS_PEAK | MT_KNOWS_AT_PEAK : 0) |
                (end ? MT_KNOWS_AT_END : 0) | (counts ? MT_KNOWS_COUNTS : 0);
+    put_history(h);
 }
 
 /* What was allocated in all, where a file of moments says so. Where some path holds more at the end
@@ -388,54 +409,7 @@ static void close_moments(struct mt_heap *h)
                (end ? MT_KNOWS_AT_END : 0) | (trees ? MT_KNOWS_MOMENTS : 0) |
                (h->no_blocks ? 0 : MT_KNOWS_COUNTS);
     close_allocated(h, end);
-}
-
-/* What changes with the moments, from number `first` on, as the history has it: by paths, of these
- * by moments, for rows are quickest written in their order. */
-static void put_changes(struct mt_heap *h, int64_t first)
-{
-    struct mt_history *to = &h->rec->history;
-    size_t end = to->holdings.all.n;
-    for (size_t i = 0; i < h->slots.n; i++)
-        h->slots.v[i].at = 0;
-    for (size_t i = 0; i < h->changes.n; i++)
-        h->slots.v[h->changes.v[i].slot].at++;
-    uint32_t *site = mt_alloc((h->slots.n + 1) * sizeof *site); /* of slots */
-    size_t *place = mt_alloc((h->slots.n + 1) * sizeof *place); /* of their next change */
-    for (size_t i = 0; i < h->slot_of.n; i++) {
-        uint32_t slot = h->slot_of.v[i] - 1;
-        if (!h->slot_of.v[i] || !h->slots.v[slot].at)
-            continue;
-        site[slot] = (uint32_t)to->sites.n;
-        place[slot] = end;
-        end += h->slots.v[slot].at;
-        *mt_vec_push(&to->sites) =
-            (struct mt_site){.node = h->slots.v[slot].node, .device = h->device};
-    }
-    mt_vec_room(&to->holdings.all, end);
-    to->holdings.all.n = end;
-    for (size_t i = 0; i < h->changes.n; i++) {
-        const struct mt_heap_change *c = &h->changes.v[i];
-        to->holdings.all.v[place[c->slot]++] =
-            (struct mt_retained_change){site[c->slot], first + c->moment, c->bytes, c->blocks};
-    }
-    mt_vec_free(&h->changes);
-    free(site);
-    free(place);
-}
-
-/* Moments, and what changes with each. */
-static void put_history(struct mt_heap *h)
-{
-    struct mt_history *to = &h->rec->history;
-    int64_t first = (int64_t)to->moments.n;
-    uint8_t kind = h->by_moments ? MT_MOMENT_SNAPSHOT : MT_MOMENT_TICK;
-    mt_packer_end(&h->packer, &to->curve);
-    if (!(h->rec->devices.v[h->device].knows & MT_KNOWS_MOMENTS))
-        return;
-    for (size_t i = 0; i < h->moments.n; i++)
-        *mt_vec_push(&to->moments) = (struct mt_moment){h->moments.v[i], h->device, kind};
-    put_changes(h, first);
+    put_history(h);
 }
 
 /* Whether no figure that is known says that anything was allocated. */
@@ -460,7 +434,6 @@ enum mt_status mt_heap_close(struct mt_heap *h, struct mt_err *err)
     h->rec->devices.v[h->device].knows |= h->knows_extras;
     if (is_empty(h))
         mt_rec_note(h->rec, MT_NOTE_NO_ALLOCATIONS, -1, 0);
-    put_history(h);
     mt_heap_settle_sizes(h);
     h->rec->summed_n += h->by_sums ? 0 : h->event_n;
     MT_TRY(mt_heap_until(h, h->now, err));

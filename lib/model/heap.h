@@ -34,18 +34,6 @@ void mt_heap_free(struct mt_heap *h);
  * the recording (MT_NOTE_BEFORE), and is in no figure. bytes >= 0. */
 enum mt_status mt_heap_alloc(struct mt_heap *h, uint32_t node, int64_t bytes, struct mt_err *err);
 enum mt_status mt_heap_dealloc(struct mt_heap *h, uint32_t node, int64_t bytes, struct mt_err *err);
-/* The same where many events come of each path: the place of its figures is asked for once. */
-enum { MT_HEAP_BATCH_BITS = 6, MT_HEAP_BATCH = 1 << MT_HEAP_BATCH_BITS };
-struct mt_heap_event {
-    int64_t bytes;
-    uint32_t place;
-    bool frees;
-};
-uint32_t mt_heap_place(struct mt_heap *h, uint32_t node, int64_t bytes);
-enum mt_status mt_heap_event(struct mt_heap *h, const struct mt_heap_event *e, struct mt_err *err);
-/* Up to MT_HEAP_BATCH of them at once, in order: twice as fast. *done: how many went well. */
-enum mt_status mt_heap_events(struct mt_heap *h, const struct mt_heap_event *v, size_t n,
-                              size_t *done, struct mt_err *err);
 /* The same where a block may be freed in part. blocks: how many more there are then: -1 it is gone,
  * 0 smaller, 1 there are two. */
 enum mt_status mt_heap_release(struct mt_heap *h, uint32_t node, int64_t bytes, int blocks,
@@ -69,6 +57,24 @@ enum mt_status mt_heap_alloc_at(struct mt_heap *h, uint64_t addr, uint32_t node,
 enum mt_status mt_heap_free_at(struct mt_heap *h, uint64_t addr, struct mt_err *err);
 enum mt_status mt_heap_realloc_at(struct mt_heap *h, uint64_t old, uint64_t addr, uint32_t node,
                                   int64_t bytes, struct mt_err *err);
+
+/*
+ * Or it numbers what it allocates: kinds, blocks of one size on one path, of which many events
+ * come. Not beside events of the two families above. A free of a kind that holds no block counts as
+ * older. What the very next event frees is their figure temporary_most_n.
+ */
+enum { MT_HEAP_BATCH_BITS = 6, MT_HEAP_BATCH = 1 << MT_HEAP_BATCH_BITS };
+/* The next kind: 0, 1, ... bytes < 0: the file does not say; it has no events then. path: what the
+ * reader knows its path by. */
+void mt_heap_add_kind(struct mt_heap *h, int64_t bytes, uint32_t path);
+size_t mt_heap_kind_n(const struct mt_heap *h);
+/* Whether a kind has events and its node was not said yet; what it was added with. */
+bool mt_heap_kind_waits(const struct mt_heap *h, uint32_t kind, uint32_t *path);
+void mt_heap_kind_on(struct mt_heap *h, uint32_t kind, uint32_t node);
+/* Up to MT_HEAP_BATCH events, in order: twice the number of the kind, and 1 where it frees. *done:
+ * how many went well: fewer where the next is of a kind whose node was not said. */
+enum mt_status mt_heap_kind_events(struct mt_heap *h, const uint32_t *v, size_t n, size_t *done,
+                                   struct mt_err *err);
 
 /* Whether a block lies at an address, and the node that allocated it. */
 bool mt_heap_block_at(const struct mt_heap *h, uint64_t addr, uint32_t *node);

@@ -7,22 +7,6 @@ static inline uint32_t sized(struct mt_heap *h, uint32_t node, int64_t bytes)
     return h->rec->split_sizes ? mt_heap_sized(h, node, bytes) : node;
 }
 
-/* A slot whose figures are about to change. */
-static inline struct mt_heap_node *touch(struct mt_heap *h, uint32_t slot)
-{
-    struct mt_heap_node *n = &h->slots.v[slot];
-    if (n->epoch != h->epoch) {
-        n->peak_b = n->live_b;
-        n->peak_n = n->live_n;
-        n->epoch = h->epoch;
-    }
-    if (!n->at) {
-        n->at = 1;
-        *mt_vec_push(&h->touched) = slot;
-    }
-    return n;
-}
-
 static inline void window(struct mt_heap *h, int64_t event)
 {
     struct mt_level l = {h->now, h->level, event};
@@ -42,20 +26,11 @@ static inline enum mt_status count(struct mt_heap *h, struct mt_err *err)
     return h->event_n & MT_HEAP_CHECK ? MT_OK : mt_heap_check_memory(h, err);
 }
 
-/* The level is higher than ever. */
-static inline void new_peak(struct mt_heap *h, int64_t level, uint64_t event)
-{
-    h->peak = level;
-    h->peak_t = h->now;
-    h->peak_event = (int64_t)event;
-    h->epoch++;
-}
-
 static inline enum mt_status alloc_in(struct mt_heap *h, uint32_t slot, int64_t bytes,
                                       struct mt_err *err)
 {
     MT_TRY(mt_heap_add_to(&h->alloc_b, bytes, err));
-    struct mt_heap_node *n = touch(h, slot);
+    struct mt_heap_node *n = mt_heap_touch(h, slot);
     n->alloc_b += bytes;
     n->alloc_n++;
     n->live_b += bytes;
@@ -63,7 +38,7 @@ static inline enum mt_status alloc_in(struct mt_heap *h, uint32_t slot, int64_t 
     h->alloc_n++;
     h->level += bytes;
     if (h->level > h->peak)
-        new_peak(h, h->level, h->event_n);
+        mt_heap_new_peak(h, h->level, h->event_n);
     return count(h, err);
 }
 
@@ -72,8 +47,7 @@ enum mt_status mt_heap_alloc(struct mt_heap *h, uint32_t node, int64_t bytes, st
     return alloc_in(h, mt_heap_slot(h, sized(h, node, bytes)), bytes, err);
 }
 
-/* Something ends that is older than the log. */
-static enum mt_status older(struct mt_heap *h, int64_t bytes, struct mt_err *err)
+enum mt_status mt_heap_end_older(struct mt_heap *h, int64_t bytes, struct mt_err *err)
 {
     mt_rec_note(h->rec, MT_NOTE_BEFORE, -1, bytes);
     return count(h, err);
@@ -84,8 +58,8 @@ static inline enum mt_status release_in(struct mt_heap *h, uint32_t slot, int64_
 {
     const struct mt_heap_node *before = &h->slots.v[slot];
     if (before->live_n + blocks < 0 || before->live_b < bytes)
-        return older(h, bytes, err);
-    struct mt_heap_node *n = touch(h, slot);
+        return mt_heap_end_older(h, bytes, err);
+    struct mt_heap_node *n = mt_heap_touch(h, slot);
     n->live_b -= bytes;
     n->live_n += blocks;
     h->freed_b += bytes;
@@ -106,89 +80,10 @@ enum mt_status mt_heap_dealloc(struct mt_heap *h, uint32_t node, int64_t bytes, 
     return mt_heap_release(h, node, bytes, -1, err);
 }
 
-uint32_t mt_heap_place(struct mt_heap *h, uint32_t node, int64_t bytes)
-{
-    return mt_heap_slot(h, sized(h, node, bytes));
-}
-
-enum mt_status mt_heap_event(struct mt_heap *h, const struct mt_heap_event *e, struct mt_err *err)
-{
-    return e->frees ? release_in(h, e->place, e->bytes, -1, err)
-                    : alloc_in(h, e->place, e->bytes, err);
-}
-
-/* ---- many at once ---- */
-
-/* Events of a run, up to one that is not as most are: it frees what its path does not hold, or is
- * very large. All that changes with each is in registers, and there is no branch between
- * allocations and frees: which comes next is not to be guessed. Returns how many. */
-static size_t run_events(struct mt_heap *h, const struct mt_heap_event *v, size_t n)
-{
-    const uint64_t most = (uint64_t)1 << (MT_HEAP_SUM_BITS - MT_HEAP_BATCH_BITS);
-    const bool first = h->min.record < 0;
-    int64_t high = first ? INT64_MIN : h->max.level_b, low = first ? INT64_MAX : h->min.level_b;
-    int64_t level = h->level, all_freed_b = 0, all_freed_n = 0;
-    size_t i;
-    for (i = 0; i < n; i++) {
-        const int64_t bytes = v[i].bytes, frees = v[i].frees, freed_b = bytes & -frees;
-        const struct mt_heap_node *before = &h->slots.v[v[i].place];
-        if (before->live_n < frees || before->live_b < freed_b || (uint64_t)bytes > most)
-            break;
-        struct mt_heap_node *s = touch(h, v[i].place);
-        s->alloc_b += bytes - freed_b;
-        s->alloc_n += 1 - frees;
-        s->live_b += bytes - 2 * freed_b;
-        s->live_n += 1 - 2 * frees;
-        all_freed_b += freed_b;
-        all_freed_n += frees;
-        level += bytes - 2 * freed_b;
-        if (level > high) {
-            high = level;
-            h->max = (struct mt_level){h->now, level, (int64_t)(h->event_n + i)};
-            if (level > h->peak)
-                new_peak(h, level, h->event_n + i);
-        }
-        if (level < low) {
-            low = level;
-            h->min = (struct mt_level){h->now, level, (int64_t)(h->event_n + i)};
-        }
-    }
-    h->alloc_b += level - h->level + all_freed_b;
-    h->alloc_n += (int64_t)i - all_freed_n;
-    h->freed_b += all_freed_b;
-    h->freed_n += all_freed_n;
-    h->level = level;
-    h->event_n += i;
-    h->rec->event_n += i;
-    return i;
-}
-
-enum mt_status mt_heap_events(struct mt_heap *h, const struct mt_heap_event *v, size_t n,
-                              size_t *done, struct mt_err *err)
-{
-    enum { FEW = 1 << 8 }; /* slots that stay in the processor's cache; others are fetched before */
-    const uint64_t before = h->event_n;
-    for (size_t i = 0; i < n && h->slots.n > FEW; i++) {
-        const struct mt_heap_node *s = &h->slots.v[v[i].place];
-        __builtin_prefetch(&s->live_b, 1);
-        __builtin_prefetch(&s->alloc_n, 1);
-    }
-    for (*done = 0; *done < n;) {
-        /* where so much is allocated that the sum may be too large, one by one */
-        if (h->alloc_b >> (MT_HEAP_SUM_BITS - 1) == 0)
-            *done += run_events(h, v + *done, n - *done);
-        if (*done < n) {
-            MT_TRY(mt_heap_event(h, &v[*done], err));
-            ++*done;
-        }
-    }
-    return (before ^ h->event_n) <= MT_HEAP_CHECK ? MT_OK : mt_heap_check_memory(h, err);
-}
-
 enum mt_status mt_heap_older(struct mt_heap *h, uint32_t node, int64_t bytes, struct mt_err *err)
 {
     MT_TRY(mt_heap_add_to(&h->older_b, bytes, err));
-    struct mt_heap_node *n = touch(h, mt_heap_slot(h, sized(h, node, bytes)));
+    struct mt_heap_node *n = mt_heap_touch(h, mt_heap_slot(h, sized(h, node, bytes)));
     n->came_b += bytes;
     n->live_b += bytes;
     n->live_n++;
@@ -214,7 +109,7 @@ enum mt_status mt_heap_move(struct mt_heap *h, uint32_t from, uint32_t to, int64
         return count(h, err);
     }
     for (int out = 1; out >= 0; out--) {
-        struct mt_heap_node *n = touch(h, mt_heap_slot(h, out ? from : to));
+        struct mt_heap_node *n = mt_heap_touch(h, mt_heap_slot(h, out ? from : to));
         n->came_b += out ? -bytes : bytes;
         n->live_b += out ? -bytes : bytes;
         n->live_n += out ? -1 : 1;
@@ -282,7 +177,7 @@ enum mt_status mt_heap_free_at(struct mt_heap *h, uint64_t addr, struct mt_err *
     if (!addr)
         return MT_OK;
     if (!take_block(h, addr, &old))
-        return older(h, 0, err);
+        return mt_heap_end_older(h, 0, err);
     return mt_heap_dealloc(h, old.node, old.bytes, err);
 }
 
@@ -320,6 +215,7 @@ void mt_heap_restart(struct mt_heap *h)
 {
     for (size_t i = 0; i < h->slots.n; i++)
         h->slots.v[i] = (struct mt_heap_node){.node = h->slots.v[i].node};
+    mt_heap_restart_kinds(h);
     for (size_t i = 0; i < h->blocks.n; i++)
         h->blocks.v[i].next = (uint32_t)i + 1 < h->blocks.n ? (uint32_t)i + 1 : MT_NONE;
     h->free_block = h->blocks.n ? 0 : MT_NONE;
@@ -329,7 +225,7 @@ void mt_heap_restart(struct mt_heap *h)
     mt_packer_start(&h->packer, h->device, 0);
     h->rec->history.curve.chunks.n = 0;
     mt_buf_clear(&h->rec->history.curve.packed);
-    h->touched.n = h->changes.n = h->moments.n = 0;
+    h->touched.n = h->changes.n = h->change_b.n = h->moments.n = 0;
     h->rec->event_n -= h->event_n;
     h->rec->notes[MT_NOTE_BEFORE] = h->rec->notes[MT_NOTE_REPLACED] = (struct mt_note){0};
     h->event_n = h->ticks = h->packed_n = 0;

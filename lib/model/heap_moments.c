@@ -26,29 +26,41 @@ void mt_heap_end_window(struct mt_heap *h)
 
 /* ---- moments ---- */
 
+static void move_change(struct mt_heap *h, size_t to, size_t from)
+{
+    h->changes.v[to] = h->changes.v[from];
+    if (h->change_b.n)
+        h->change_b.v[to] = h->change_b.v[from];
+}
+
+static bool is_change(const struct mt_heap *h, size_t i)
+{
+    return h->changes.v[i].blocks || (h->change_b.n && h->change_b.v[i]);
+}
+
 /* Adds the changes from..to to those of moment `into`, first..n; returns its new end. */
 static size_t merge_into(struct mt_heap *h, uint32_t into, size_t first, size_t n, size_t from,
                          size_t to)
 {
     struct mt_heap_change *v = h->changes.v;
     for (size_t i = first; i < n; i++)
-        h->slots.v[v[i].slot].at = (uint32_t)i + 1;
+        *mt_heap_at(h, v[i].of) = (uint32_t)i + 1;
     for (size_t i = from; i < to; i++) {
-        uint32_t *at = &h->slots.v[v[i].slot].at;
-        if (*at) {
-            v[*at - 1].bytes += v[i].bytes;
-            v[*at - 1].blocks += v[i].blocks;
-        } else {
-            v[n] = v[i];
-            v[n].moment = into;
-            n++;
+        const uint32_t at = *mt_heap_at(h, v[i].of);
+        if (!at) {
+            move_change(h, n, i);
+            v[n++].moment = into;
+            continue;
         }
+        v[at - 1].blocks += v[i].blocks;
+        if (h->change_b.n)
+            h->change_b.v[at - 1] += h->change_b.v[i];
     }
     size_t kept = first;
     for (size_t i = first; i < n; i++) {
-        h->slots.v[v[i].slot].at = 0;
-        if (v[i].bytes || v[i].blocks)
-            v[kept++] = v[i];
+        *mt_heap_at(h, v[i].of) = 0;
+        if (is_change(h, i))
+            move_change(h, kept++, i);
     }
     return kept;
 }
@@ -62,7 +74,7 @@ static void thin(struct mt_heap *h)
         uint32_t pair = v[i].moment / 2;
         size_t first = n, from;
         for (uint32_t half = v[i].moment; i < h->changes.n && v[i].moment == half; i++) {
-            v[n] = v[i];
+            move_change(h, n, i);
             v[n++].moment = pair;
         }
         for (from = i; i < h->changes.n && v[i].moment / 2 == pair;)
@@ -70,6 +82,7 @@ static void thin(struct mt_heap *h)
         n = merge_into(h, pair, first, n, from, i);
     }
     h->changes.n = n;
+    h->change_b.n = h->change_b.n ? n : 0;
     for (size_t i = 1; i < h->moments.n; i += 2)
         h->moments.v[kept++] = h->moments.v[i];
     if (h->moments.n % 2)
@@ -78,11 +91,13 @@ static void thin(struct mt_heap *h)
     h->stride *= 2;
 }
 
-void mt_heap_push_change(struct mt_heap *h, uint32_t slot, int64_t bytes, int64_t blocks)
+void mt_heap_push_change(struct mt_heap *h, uint32_t of, int64_t bytes, int64_t blocks)
 {
-    if (bytes || blocks)
-        *mt_vec_push(&h->changes) =
-            (struct mt_heap_change){slot, (uint32_t)h->moments.n, bytes, blocks};
+    if (!bytes && !blocks)
+        return;
+    *mt_vec_push(&h->changes) = (struct mt_heap_change){of, (uint32_t)h->moments.n, blocks};
+    if (!h->kinds.n)
+        *mt_vec_push(&h->change_b) = bytes;
 }
 
 void mt_heap_push_moment(struct mt_heap *h, int64_t t)
@@ -96,17 +111,9 @@ void mt_heap_push_moment(struct mt_heap *h, int64_t t)
         h->change_limit *= 2;
 }
 
-void mt_heap_end_moment(struct mt_heap *h)
+static void push_slots(struct mt_heap *h)
 {
     enum { AHEAD = 16 }; /* slots are fetched into the processor's cache before their turn */
-    if (h->changes.n + h->touched.n > h->change_limit && h->moments.n > MT_HEAP_FEW_MOMENTS) {
-        /* before they are added, so that there need not be room for all */
-        for (size_t i = 0; i < h->touched.n; i++)
-            h->slots.v[h->touched.v[i]].at = 0;
-        thin(h);
-    }
-    size_t before = h->changes.n;
-    h->ticks = 0;
     for (size_t i = 0; i < h->touched.n; i++) {
         struct mt_heap_node *n = &h->slots.v[h->touched.v[i]];
         if (i + AHEAD < h->touched.n) {
@@ -118,9 +125,104 @@ void mt_heap_end_moment(struct mt_heap *h)
         n->last_n = n->live_n;
         n->at = 0;
     }
+}
+
+void mt_heap_end_moment(struct mt_heap *h)
+{
+    if (h->changes.n + h->touched.n > h->change_limit && h->moments.n > MT_HEAP_FEW_MOMENTS) {
+        /* before they are added, so that there need not be room for all */
+        for (size_t i = 0; i < h->touched.n; i++)
+            *mt_heap_at(h, h->touched.v[i]) = 0;
+        thin(h);
+    }
+    size_t before = h->changes.n;
+    h->ticks = 0;
+    if (h->kinds.n)
+        mt_heap_push_kinds(h);
+    else
+        push_slots(h);
     h->touched.n = 0;
     if (h->changes.n > before)
         mt_heap_push_moment(h, h->now);
+}
+
+/* ---- into the recording ---- */
+
+/* Where a node comes in their order; no call path is first. */
+static size_t place_of_change(const struct mt_heap *h, size_t i)
+{
+    const uint32_t of = h->changes.v[i].of;
+    return (h->kinds.n ? h->kinds.v[of].node : h->slots.v[of].node) + 1u;
+}
+
+static int64_t bytes_of_change(const struct mt_heap *h, size_t i)
+{
+    const struct mt_heap_change *c = &h->changes.v[i];
+    return h->kinds.n ? c->blocks * h->kinds.v[c->of].bytes : h->change_b.v[i];
+}
+
+/* Leaves out changes from..to that are none, and those of kinds come together that are of one path
+ * and moment. Returns the end of those that are left, behind each other from `kept` on. */
+static size_t merge_changes(struct mt_retained_change *v, size_t kept, size_t from, size_t to)
+{
+    const size_t first = kept;
+    for (size_t i = from; i < to; i++) {
+        if (kept > first && v[kept - 1].step == v[i].step) {
+            v[kept - 1].bytes += v[i].bytes;
+            v[kept - 1].blocks_n += v[i].blocks_n;
+        } else {
+            v[kept++] = v[i];
+        }
+        if (!v[kept - 1].bytes && !v[kept - 1].blocks_n &&
+            (i + 1 == to || v[i + 1].step != v[i].step))
+            kept--;
+    }
+    return kept;
+}
+
+/* Puts the changes behind `kept`, those of each place together, of these by moments. Returns where
+ * those of each place end. */
+static size_t *sort_changes(struct mt_heap *h, size_t places, size_t kept, int64_t first)
+{
+    struct mt_retained *to = &h->rec->history.holdings;
+    size_t *place = mt_alloc(places * sizeof *place);
+    for (size_t i = 0; i < h->changes.n; i++)
+        place[place_of_change(h, i)]++;
+    for (size_t i = 0, next = kept; i < places; i++) {
+        size_t n = place[i];
+        place[i] = next;
+        next += n;
+    }
+    mt_vec_room(&to->all, kept + h->changes.n);
+    for (size_t i = 0; i < h->changes.n; i++)
+        to->all.v[place[place_of_change(h, i)]++] =
+            (struct mt_retained_change){.step = first + h->changes.v[i].moment,
+                                        .bytes = bytes_of_change(h, i),
+                                        .blocks_n = h->changes.v[i].blocks};
+    mt_vec_free(&h->changes);
+    mt_vec_free(&h->change_b);
+    return place;
+}
+
+/* By paths, for rows are quickest written in their order. */
+void mt_heap_put_changes(struct mt_heap *h, int64_t first)
+{
+    struct mt_history *to = &h->rec->history;
+    const size_t places = h->rec->nodes.n + 1;
+    size_t kept = to->holdings.all.n, from = kept;
+    size_t *end = sort_changes(h, places, kept, first);
+    for (size_t i = 0; i < places; i++) {
+        const size_t own = kept;
+        kept = merge_changes(to->holdings.all.v, kept, from, end[i]);
+        from = end[i];
+        for (size_t k = own; k < kept; k++)
+            to->holdings.all.v[k].site = (uint32_t)to->sites.n;
+        if (kept > own)
+            *mt_vec_push(&to->sites) =
+                (struct mt_site){.node = (uint32_t)i - 1u, .device = h->device};
+    }
+    to->holdings.all.n = kept;
+    free(end);
 }
 
 /* ---- moments that the file gives ---- */

@@ -15,6 +15,7 @@ enum {
     MT_HEAP_CHECK = (1 << 16) - 1, /* events between two looks at memory */
     MT_HEAP_SUM_BITS = 60
 };
+#define MT_HEAP_WAITS UINT64_MAX
 
 /* What a path does on the device, and did so far. By events, `live` is what it holds; by moments,
  * what it holds at the one under way. */
@@ -35,10 +36,25 @@ struct mt_heap_node {
     int64_t last_b, last_n; /* held at the last moment */
 };
 
-/* What a path holds changes by so much with a moment. */
+/* Blocks of one size on one path, which has its figures when all is read. What each event changes
+ * stands in front: of an array as large as kinds are many, malloc has 48 bytes of each in one line
+ * of the processor's cache. */
+struct mt_heap_kind {
+    int64_t bytes;
+    int64_t live_n;
+    uint64_t epoch; /* as of paths; MT_HEAP_WAITS: its node was not said yet */
+    int64_t alloc_n;
+    int64_t temporary_n; /* freed by the very next event */
+    uint32_t node;       /* before it was said, the reader's name of it */
+    uint32_t at;         /* as of paths */
+    int64_t peak_n;
+    int64_t last_n;
+};
+
+/* What a path, or a kind, holds changes by so much with a moment. */
 struct mt_heap_change {
-    uint32_t slot, moment;
-    int64_t bytes, blocks;
+    uint32_t of, moment; /* slot; of a log of kinds: kind, whose size tells the bytes */
+    int64_t blocks;
 };
 
 struct mt_heap_block {
@@ -65,11 +81,12 @@ struct mt_heap {
     uint64_t window_ticks, packed_n;
 
     /* moments */
-    MT_VEC(uint32_t) touched; /* slots since the last moment */
+    MT_VEC(uint32_t) touched; /* slots, or kinds, since the last moment */
     MT_VEC(uint32_t) held;    /* by moments: slots of the last one */
     MT_VEC(struct mt_heap_change) changes;
-    MT_VEC(int64_t) moments; /* times */
-    uint64_t ticks, stride;  /* since the last moment; a moment after so many */
+    MT_VEC(int64_t) change_b; /* bytes of each, but of kinds */
+    MT_VEC(int64_t) moments;  /* times */
+    uint64_t ticks, stride;   /* since the last moment; a moment after so many */
     size_t change_limit;
 
     /* events */
@@ -79,6 +96,10 @@ struct mt_heap {
     struct mt_map block_of; /* address -> blocks */
     MT_VEC(struct mt_heap_block) blocks;
     uint32_t free_block; /* MT_NONE = none */
+
+    /* kinds */
+    MT_VEC(struct mt_heap_kind) kinds;
+    uint32_t last_event; /* of a kind; odd: none that allocates */
 
     /* sums */
     bool by_sums, has_peak_t;
@@ -130,6 +151,44 @@ static inline uint32_t mt_heap_slot(struct mt_heap *h, uint32_t node)
     return *slot - 1;
 }
 
+/* A slot whose figures are about to change. */
+static inline struct mt_heap_node *mt_heap_touch(struct mt_heap *h, uint32_t slot)
+{
+    struct mt_heap_node *n = &h->slots.v[slot];
+    if (n->epoch != h->epoch) {
+        n->peak_b = n->live_b;
+        n->peak_n = n->live_n;
+        n->epoch = h->epoch;
+    }
+    if (!n->at) {
+        n->at = 1;
+        *mt_vec_push(&h->touched) = slot;
+    }
+    return n;
+}
+
+/* The level is higher than ever, after that event. */
+static inline void mt_heap_new_peak(struct mt_heap *h, int64_t level, uint64_t event)
+{
+    h->peak = level;
+    h->peak_t = h->now;
+    h->peak_event = (int64_t)event;
+    h->epoch++;
+}
+
+/* An event ends something that is older than the log. */
+enum mt_status mt_heap_end_older(struct mt_heap *h, int64_t bytes, struct mt_err *err);
+
+/* Where a change of a moment is kept track of. */
+static inline uint32_t *mt_heap_at(struct mt_heap *h, uint32_t of)
+{
+    return h->kinds.n ? &h->kinds.v[of].at : &h->slots.v[of].at;
+}
+
+/* What kinds did goes over to their paths: there are no more events. */
+void mt_heap_close_kinds(struct mt_heap *h);
+void mt_heap_restart_kinds(struct mt_heap *h);
+
 /* Nodes below sizes are as those that they are of have become. */
 void mt_heap_settle_sizes(struct mt_heap *h);
 
@@ -139,9 +198,14 @@ void mt_heap_put_level(struct mt_heap *h, struct mt_level level);
 void mt_heap_end_window(struct mt_heap *h);
 /* What `touched` holds differently from the last moment becomes a moment at h->now. */
 void mt_heap_end_moment(struct mt_heap *h);
-/* Adds a change of what a slot holds to the moment that mt_heap_push_moment will make. */
-void mt_heap_push_change(struct mt_heap *h, uint32_t slot, int64_t bytes, int64_t blocks);
+/* The same of each that `touched` has, of a log of kinds. */
+void mt_heap_push_kinds(struct mt_heap *h);
+/* Adds a change of what a slot, or a kind, holds to the moment that mt_heap_push_moment will make.
+ */
+void mt_heap_push_change(struct mt_heap *h, uint32_t of, int64_t bytes, int64_t blocks);
 void mt_heap_push_moment(struct mt_heap *h, int64_t t);
+/* What changes with the moments goes into the history, whose moment `first` is the first. */
+void mt_heap_put_changes(struct mt_heap *h, int64_t first);
 /* By moments: the one under way is complete. */
 enum mt_status mt_heap_end_held(struct mt_heap *h, struct mt_err *err);
 

@@ -299,17 +299,42 @@ static enum mt_status make(struct mt_heap *h, uint32_t node, const struct call *
     return MT_OK;
 }
 
+/* Whether a log could tell the calls as events of kinds. */
+static bool are_of_kinds(const struct call *c)
+{
+    for (; c->what; c++)
+        if ((c->what != ALLOC && c->what != FREE && c->what != TICK && c->what != RESTART) ||
+            c->a < 0)
+            return false;
+    return true;
+}
+
+/* The kind of a path and size, added if need be. */
+static uint32_t kind_of(struct mt_heap *h, uint32_t node, int64_t bytes)
+{
+    static uint64_t kinds[CALLS + 1];
+    const uint32_t n = (uint32_t)mt_heap_kind_n(h);
+    uint32_t i = 0;
+    kinds[n] = (uint64_t)node << 32 | (uint32_t)bytes;
+    while (kinds[i] != kinds[n])
+        i++;
+    if (i == n) {
+        mt_heap_add_kind(h, bytes, 0);
+        mt_heap_kind_on(h, n, node);
+    }
+    return i;
+}
+
 /* Allocations and frees that stand behind each other, at once. Returns the last of them. */
 static const struct call *make_batch(struct mt_heap *h, struct mt_path_tree *p,
                                      const struct call *c)
 {
     struct mt_err err = MT_ERR_INIT;
-    struct mt_heap_event events[CALLS];
+    uint32_t events[CALLS];
     size_t n = 0, done;
     for (; c->what == ALLOC || c->what == FREE; c++)
-        events[n++] = (struct mt_heap_event){c->a, mt_heap_place(h, node_of(p, c->path), c->a),
-                                             c->what == FREE};
-    assert_int_equal(mt_heap_events(h, events, n, &done, &err), MT_OK);
+        events[n++] = kind_of(h, node_of(p, c->path), c->a) * 2 + (c->what == FREE);
+    assert_int_equal(mt_heap_kind_events(h, events, n, &done, &err), MT_OK);
     assert_int_equal(done, n);
     return c - 1;
 }
@@ -319,6 +344,7 @@ static void make_all(struct mt_recording *r, struct mt_path_tree *p, const struc
 {
     struct mt_err err = MT_ERR_INIT;
     struct mt_heap *h = mt_heap_open(r, MT_DEVICE_HEAP);
+    batches &= are_of_kinds(calls);
     for (; calls->what; calls++)
         if (batches && (calls->what == ALLOC || calls->what == FREE))
             calls = make_batch(h, p, calls);
@@ -401,25 +427,6 @@ static void check_row(void **state)
     check(*state, true);
 }
 
-/* Of many at once those before a figure that cannot be true happened. */
-static void bad_event_of_many(void **state)
-{
-    struct mt_recording r;
-    struct mt_err err = MT_ERR_INIT;
-    size_t done;
-    (void)state;
-    mt_rec_init(&r);
-    struct mt_heap *h = mt_heap_open(&r, MT_DEVICE_HEAP);
-    const uint32_t place = mt_heap_place(h, 0, 5);
-    const struct mt_heap_event events[] = {
-        {5, place, false}, {-1, place, false}, {7, place, false}};
-    assert_int_equal(mt_heap_events(h, events, MT_ARRAY_LEN(events), &done, &err), MT_EINPUT);
-    assert_int_equal(done, 1);
-    assert_int_equal(mt_heap_level(h), 5);
-    mt_heap_free(h);
-    mt_rec_free(&r);
-}
-
 /* ---- figures that cannot be true ---- */
 
 static const struct refused {
@@ -458,11 +465,7 @@ static void refuse(void **state)
 int main(void)
 {
     static struct row_tests tests;
-    static const struct {
-        const char *name;
-    } alone[] = {{"a bad event of many"}};
     ROWS_ADD(&tests, check_row, rows);
-    ROWS_ADD(&tests, bad_event_of_many, alone);
     ROWS_ADD(&tests, refuse, refused);
     return ROWS_RUN(&tests, "heap");
 }

@@ -1,12 +1,16 @@
-/* Events taken many at once leave what the same events leave that are taken one by one: levels and
- * their extremes, peaks, what each path holds at moments, frees of what nobody allocated. */
+/* Events of kinds, taken many at once, leave what the same events of paths leave, one by one
+ * (those of kinds, too, where kinds are asked to free what they do not hold):
+ * levels and their extremes, peaks, what each path holds at moments, frees of what nobody
+ * allocated. */
 #include "lib/model/heap.h"
 #include "lib/model/paths.h"
 #include "tests/unit/rows.h"
 #include <stdio.h>
 #include <string.h>
 
-enum { EVENTS = 20000, PATHS = 300 };
+enum { EVENTS = 20000, PATHS = 300, SIZES = 7 };
+
+static const int64_t sizes[SIZES] = {0, 16, 24, 64, 4096, 1 << 20, (int64_t)1 << 45};
 
 static const struct run {
     const char *name;
@@ -23,11 +27,8 @@ static const struct run {
 };
 
 struct events {
-    struct mt_heap_event v[EVENTS]; /* place: number of the path */
-    struct {
-        int64_t bytes;
-        uint32_t path;
-    } live[EVENTS];
+    uint32_t v[EVENTS]; /* as mt_heap_kind_events takes them; kinds: SIZES of each path */
+    uint32_t live[EVENTS];
     size_t live_n;
     uint64_t state;
 };
@@ -40,22 +41,19 @@ static uint64_t chance(struct events *e, uint64_t n)
 
 static void make_events(struct events *e, const struct run *run)
 {
-    static const int64_t sizes[] = {0, 16, 24, 64, 4096, 1 << 20, (int64_t)1 << 45};
     *e = (struct events){.state = run->seed};
     for (size_t i = 0; i < EVENTS; i++) {
-        const int64_t bytes =
-            sizes[chance(e, i % 997 ? MT_ARRAY_LEN(sizes) - 1 : MT_ARRAY_LEN(sizes))];
-        const uint32_t path = (uint32_t)chance(e, (uint64_t)run->path_n);
-        e->v[i] = (struct mt_heap_event){bytes, path, false};
+        const uint32_t size = (uint32_t)chance(e, i % 997 ? SIZES - 1 : SIZES);
+        const uint32_t kind = (uint32_t)chance(e, (uint64_t)run->path_n) * SIZES + size;
+        e->v[i] = kind * 2;
         if (chance(e, 100) < run->wrong_pct) {
-            e->v[i].frees = true;
+            e->v[i]++;
         } else if (e->live_n && chance(e, 100) < run->frees_pct) {
             size_t at = chance(e, e->live_n);
-            e->v[i] = (struct mt_heap_event){e->live[at].bytes, e->live[at].path, true};
+            e->v[i] = e->live[at] * 2 + 1;
             e->live[at] = e->live[--e->live_n];
         } else {
-            e->live[e->live_n].bytes = bytes;
-            e->live[e->live_n++].path = path;
+            e->live[e->live_n++] = kind;
         }
     }
 }
@@ -73,26 +71,34 @@ static void make_paths(struct mt_recording *r, uint32_t node[PATHS])
     mt_path_tree_free(&p);
 }
 
-/* Takes events n..: one, or some. Returns how many. */
+/* Says of what each kind is, when its first event comes. */
+static size_t take_kinds(struct mt_heap *h, const uint32_t *v, size_t n, const uint32_t *node)
+{
+    struct mt_err err = MT_ERR_INIT;
+    size_t done = 0, some;
+    uint32_t path;
+    for (;; done += some) {
+        assert_int_equal(mt_heap_kind_events(h, v + done, n - done, &some, &err), MT_OK);
+        if (done + some == n)
+            return n;
+        assert_true(mt_heap_kind_waits(h, v[done + some] / 2, &path));
+        assert_int_equal(path, v[done + some] / 2 / SIZES);
+        mt_heap_kind_on(h, v[done + some] / 2, node[path]);
+    }
+}
+
+/* Takes events n..: one, or some of kinds. Returns how many. */
 static size_t take(struct mt_heap *h, struct events *e, const uint32_t node[PATHS], size_t n,
                    size_t some)
 {
-    struct mt_heap_event v[MT_HEAP_BATCH];
     struct mt_err err = MT_ERR_INIT;
-    size_t done;
-    const struct mt_heap_event *one = &e->v[n];
-    if (!some) {
-        assert_int_equal(
-            (one->frees ? mt_heap_dealloc : mt_heap_alloc)(h, node[one->place], one->bytes, &err),
-            MT_OK);
-        return 1;
-    }
-    for (size_t i = 0; i < some; i++)
-        v[i] = (struct mt_heap_event){
-            one[i].bytes, mt_heap_place(h, node[one[i].place], one[i].bytes), one[i].frees};
-    assert_int_equal(mt_heap_events(h, v, some, &done, &err), MT_OK);
-    assert_int_equal(done, some);
-    return some;
+    const uint32_t kind = e->v[n] / 2;
+    if (some)
+        return take_kinds(h, e->v + n, some, node);
+    assert_int_equal((e->v[n] & 1 ? mt_heap_dealloc : mt_heap_alloc)(h, node[kind / SIZES],
+                                                                     sizes[kind % SIZES], &err),
+                     MT_OK);
+    return 1;
 }
 
 static void read_all(struct mt_recording *r, struct events *e, const struct run *run, bool many)
@@ -102,9 +108,11 @@ static void read_all(struct mt_recording *r, struct events *e, const struct run 
     mt_rec_init(r);
     make_paths(r, node);
     struct mt_heap *h = mt_heap_open(r, MT_DEVICE_HEAP);
+    for (uint32_t kind = 0; (many || run->wrong_pct) && kind < PATHS * SIZES; kind++)
+        mt_heap_add_kind(h, sizes[kind % SIZES], kind / SIZES);
     for (size_t n = 0; n < EVENTS;) {
         size_t to_tick = (size_t)run->tick_every - n % (size_t)run->tick_every;
-        size_t some = many ? 1 + chance(e, MT_HEAP_BATCH) : 0;
+        size_t some = many ? 1 + chance(e, MT_HEAP_BATCH) : run->wrong_pct > 0;
         some = some < to_tick ? some : to_tick;
         n += take(h, e, node, n, some < EVENTS - n ? some : EVENTS - n);
         if (n % (size_t)run->tick_every == 0)
@@ -152,9 +160,42 @@ static void one_by_one_or_many(void **state)
     mt_rec_free(&many);
 }
 
+/* Of many at once those before a sum that cannot be true happened, and those before one of no size,
+ * of which nothing is known. */
+static void bad_event_of_many(void **state)
+{
+    struct mt_recording r;
+    struct mt_err err = MT_ERR_INIT;
+    size_t done;
+    uint32_t path;
+    (void)state;
+    mt_rec_init(&r);
+    struct mt_heap *h = mt_heap_open(&r, MT_DEVICE_HEAP);
+    const int64_t bytes[] = {5, (int64_t)1 << 60, 7, -1};
+    for (uint32_t i = 0; i < MT_ARRAY_LEN(bytes); i++)
+        mt_heap_add_kind(h, bytes[i], i);
+    for (uint32_t i = 0; i < 3; i++)
+        mt_heap_kind_on(h, i, MT_NONE);
+    const uint32_t exceeds[] = {0, 2, 4}, no_size[] = {4, 6, 4};
+    assert_int_equal(mt_heap_kind_events(h, exceeds, 3, &done, &err), MT_EINPUT);
+    assert_int_equal(done, 1);
+    assert_int_equal(mt_heap_level(h), 5);
+    err = (struct mt_err)MT_ERR_INIT;
+    assert_int_equal(mt_heap_kind_events(h, no_size, 3, &done, &err), MT_OK);
+    assert_int_equal(done, 1);
+    assert_false(mt_heap_kind_waits(h, 3, &path));
+    assert_int_equal(mt_heap_level(h), 12);
+    mt_heap_free(h);
+    mt_rec_free(&r);
+}
+
 int main(void)
 {
     static struct row_tests tests;
+    static const struct {
+        const char *name;
+    } alone[] = {{"a bad event of many"}};
     ROWS_ADD(&tests, one_by_one_or_many, runs);
+    ROWS_ADD(&tests, bad_event_of_many, alone);
     return ROWS_RUN(&tests, "events of heaps, many at once");
 }

@@ -1,0 +1,191 @@
+/* Kinds of a heap log: blocks of one size on one path, of which events come by the million. */
+#include "lib/model/heap_parts.h"
+
+#include "lib/model/extras.h"
+#include <string.h>
+
+void mt_heap_add_kind(struct mt_heap *h, int64_t bytes, uint32_t path)
+{
+    *mt_vec_push(&h->kinds) =
+        (struct mt_heap_kind){.bytes = bytes, .epoch = MT_HEAP_WAITS, .node = path};
+}
+
+size_t mt_heap_kind_n(const struct mt_heap *h)
+{
+    return h->kinds.n;
+}
+
+bool mt_heap_kind_waits(const struct mt_heap *h, uint32_t kind, uint32_t *path)
+{
+    *path = h->kinds.v[kind].node;
+    return h->kinds.v[kind].epoch == MT_HEAP_WAITS && h->kinds.v[kind].bytes >= 0;
+}
+
+void mt_heap_kind_on(struct mt_heap *h, uint32_t kind, uint32_t node)
+{
+    struct mt_heap_kind *k = &h->kinds.v[kind];
+    k->node = mt_heap_sized(h, node, k->bytes);
+    k->epoch = h->epoch;
+}
+
+static inline struct mt_heap_kind *touch(struct mt_heap *h, uint32_t kind)
+{
+    struct mt_heap_kind *k = &h->kinds.v[kind];
+    if (k->epoch != h->epoch) {
+        k->peak_n = k->live_n;
+        k->epoch = h->epoch;
+    }
+    if (!k->at) {
+        k->at = 1;
+        *mt_vec_push(&h->touched) = kind;
+    }
+    return k;
+}
+
+/* Events of a run, up to one that is not as most are: its kind has no path yet, or holds nothing
+ * that it could free, or its blocks are very large. All that changes with each is in registers, and
+ * there is no branch between allocations and frees: which comes next is not to be guessed. Returns
+ * how many. */
+static size_t run_events(struct mt_heap *h, const uint32_t *v, size_t n, int64_t most)
+{
+    const bool first = h->min.record < 0;
+    int64_t high = first ? INT64_MIN : h->max.level_b, low = first ? INT64_MAX : h->min.level_b;
+    int64_t level = h->level, all_freed_b = 0, all_freed_n = 0;
+    uint32_t last = h->last_event;
+    size_t i;
+    for (i = 0; i < n; i++) {
+        const int64_t frees = v[i] & 1;
+        const struct mt_heap_kind *before = &h->kinds.v[v[i] / 2];
+        if (before->live_n < frees || before->epoch == MT_HEAP_WAITS || before->bytes > most)
+            break;
+        struct mt_heap_kind *k = touch(h, v[i] / 2);
+        const int64_t freed_b = k->bytes & -frees;
+        k->alloc_n += 1 - frees;
+        k->temporary_n += frees & (last == (v[i] ^ 1));
+        k->live_n += 1 - 2 * frees;
+        last = v[i];
+        all_freed_b += freed_b;
+        all_freed_n += frees;
+        level += k->bytes - 2 * freed_b;
+        if (level > high) {
+            high = level;
+            h->max = (struct mt_level){h->now, level, (int64_t)(h->event_n + i)};
+            if (level > h->peak)
+                mt_heap_new_peak(h, level, h->event_n + i);
+        }
+        if (level < low) {
+            low = level;
+            h->min = (struct mt_level){h->now, level, (int64_t)(h->event_n + i)};
+        }
+    }
+    h->alloc_b += level - h->level + all_freed_b;
+    h->alloc_n += (int64_t)i - all_freed_n;
+    h->freed_b += all_freed_b;
+    h->freed_n += all_freed_n;
+    h->level = level;
+    h->last_event = last;
+    h->event_n += i;
+    h->rec->event_n += i;
+    return i;
+}
+
+/* One of those at which a run ends; its kind has a path. */
+static enum mt_status one_event(struct mt_heap *h, uint32_t event, struct mt_err *err)
+{
+    const struct mt_heap_kind *k = &h->kinds.v[event / 2];
+    int64_t sum = h->alloc_b;
+    if (event & 1 && !k->live_n) {
+        h->last_event = event;
+        return mt_heap_end_older(h, k->bytes, err);
+    }
+    if (!(event & 1))
+        MT_TRY(mt_heap_add_to(&sum, k->bytes, err));
+    run_events(h, &event, 1, INT64_MAX);
+    return MT_OK;
+}
+
+enum mt_status mt_heap_kind_events(struct mt_heap *h, const uint32_t *v, size_t n, size_t *done,
+                                   struct mt_err *err)
+{
+    enum { FEW = 1 << 9 }; /* kinds that stay in the processor's cache; others are fetched before */
+    const int64_t most = (int64_t)1 << (MT_HEAP_SUM_BITS - MT_HEAP_BATCH_BITS);
+    const uint64_t before = h->event_n;
+    for (size_t i = 0; i < n && h->kinds.n > FEW; i++)
+        __builtin_prefetch(&h->kinds.v[v[i] / 2], 1);
+    for (*done = 0; *done < n;) {
+        /* where so much is allocated that the sum may be too large, one by one */
+        if (h->alloc_b >> (MT_HEAP_SUM_BITS - 1) == 0)
+            *done += run_events(h, v + *done, n - *done, most);
+        if (*done < n && h->kinds.v[v[*done] / 2].epoch == MT_HEAP_WAITS)
+            break;
+        if (*done < n) {
+            MT_TRY(one_event(h, v[*done], err));
+            ++*done;
+        }
+    }
+    return (before ^ h->event_n) <= MT_HEAP_CHECK ? MT_OK : mt_heap_check_memory(h, err);
+}
+
+void mt_heap_push_kinds(struct mt_heap *h)
+{
+    enum { AHEAD = 16 }; /* kinds are fetched into the processor's cache before their turn */
+    for (size_t i = 0; i < h->touched.n; i++) {
+        struct mt_heap_kind *k = &h->kinds.v[h->touched.v[i]];
+        if (i + AHEAD < h->touched.n)
+            __builtin_prefetch(&h->kinds.v[h->touched.v[i + AHEAD]], 1);
+        const int64_t more_n = k->live_n - k->last_n;
+        mt_heap_push_change(h, h->touched.v[i], 0, more_n);
+        k->last_n = k->live_n;
+        k->at = 0;
+    }
+}
+
+/* A kind's figures go to its path. Returns the slot. */
+static uint32_t settle(struct mt_heap *h, const struct mt_heap_kind *k)
+{
+    const uint32_t slot = mt_heap_slot(h, k->node);
+    const int64_t peak_n = k->epoch == h->epoch ? k->peak_n : k->live_n;
+    struct mt_heap_node *n = &h->slots.v[slot];
+    n->epoch = h->epoch; /* what it held at the peak is said here */
+    n->alloc_b += k->alloc_n * k->bytes;
+    n->alloc_n += k->alloc_n;
+    n->live_b += k->live_n * k->bytes;
+    n->live_n += k->live_n;
+    n->peak_b += peak_n * k->bytes;
+    n->peak_n += peak_n;
+    return slot;
+}
+
+void mt_heap_close_kinds(struct mt_heap *h)
+{
+    struct mt_recording *r = h->rec;
+    MT_VEC(int64_t) temporary_n = {0}; /* of slots */
+    const char *name = mt_extra_names[MT_EXTRA_TEMPORARY_MOST_N];
+    for (size_t i = 0; i < h->kinds.n; i++) {
+        const struct mt_heap_kind *k = &h->kinds.v[i];
+        if (k->epoch == MT_HEAP_WAITS)
+            continue;
+        const uint32_t slot = settle(h, k);
+        while (temporary_n.n <= slot)
+            *mt_vec_push(&temporary_n) = 0;
+        temporary_n.v[slot] += k->temporary_n;
+    }
+    if (h->kinds.n)
+        mt_heap_knows_extra(h, name);
+    mt_vec_free(&h->kinds);
+    const uint32_t figure = mt_strtab_add(&r->strings, name, strlen(name));
+    for (size_t i = 0; i < temporary_n.n; i++)
+        if (temporary_n.v[i])
+            *mt_vec_push(&r->extras) =
+                (struct mt_node_extra){h->slots.v[i].node, h->device, figure, temporary_n.v[i]};
+    mt_vec_free(&temporary_n);
+}
+
+void mt_heap_restart_kinds(struct mt_heap *h)
+{
+    for (size_t i = 0; i < h->kinds.n; i++) {
+        struct mt_heap_kind *k = &h->kinds.v[i];
+        *k = (struct mt_heap_kind){.bytes = k->bytes, .node = k->node, .epoch = k->epoch};
+    }
+    h->last_event = UINT32_MAX;
+}
