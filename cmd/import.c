@@ -105,7 +105,8 @@ static void tell(struct target *t, const char *path, const struct mt_recording *
     *seen = 0;
     tell_created(t);
     t->run_n += new && (!rec || rec->kind != MT_RUN_PROCESS);
-    t->oom_n += new && rec && rec->notes[MT_NOTE_OOM].count;
+    if (new &&rec)
+        t->oom_n += rec->notes[MT_NOTE_OOM].count > 0;
     if (result->existed)
         tell_existed(path, result);
     else

@@ -23,8 +23,8 @@ struct mt_folder_opts {
 /*
  * Appends the recordings of a folder, in the order of their paths, in which digits are numbers. A
  * file that is empty, or cannot be opened, is one of them where others have such an ending, and so
- * is one that is called as they are but for numbers: reading it says what is wrong. What was passed over is said on stderr. Errors: MT_EIO; MT_EUSAGE: there
- * is none.
+ * is one that is called as they are but for numbers: reading it says what is wrong. What was passed
+ * over is said on stderr. Errors: MT_EIO; MT_EUSAGE: there is none.
  */
 enum mt_status mt_import_folder(const char *folder, const struct mt_folder_opts *opts,
                                 struct mt_import_paths *out, struct mt_err *err);
