@@ -312,6 +312,7 @@ static const struct mt_glossary_entry names[] = {
     {"chunked_loss", "compute the output layer and the loss in parts"},
     {"load_on_demand", "make each batch when it is needed"},
     {"del_before_backward", "delete results that backward does not need, before it begins"},
+    {"del_results", "delete results of a program without layers once nothing takes them any more"},
     {"bfloat16", "keep the model and what it computes in bfloat16; always listed last, as it "
                  "changes the numbers"},
     {NULL, NULL},

@@ -47,6 +47,27 @@ enum mt_status mt_advice_find_operands(struct mt_allocations *blocks, struct mt_
     return MT_OK;
 }
 
+/* ---- what is handed on ---- */
+
+bool mt_advice_is_recurrent(const char *name)
+{
+    return strstr(name, "rnn") || strstr(name, "lstm") || strstr(name, "gru");
+}
+
+uint32_t mt_advice_result_of(const struct mt_advice_facts *f, const uint32_t *first,
+                             const uint32_t *of_op, uint32_t top)
+{
+    bool recurrent = mt_advice_is_recurrent(mt_advice_name(f, top));
+    uint32_t result = MT_NONE;
+    for (uint32_t k = first[top]; k < first[top + 1]; k++) {
+        const struct mt_advice_block *b = &f->blocks.v[of_op[k]];
+        if (b->freed_ns > f->ops.v[top].end_ns &&
+            (result == MT_NONE || (!recurrent && b->bytes > f->blocks.v[result].bytes)))
+            result = of_op[k];
+    }
+    return result;
+}
+
 /* ---- who takes what ---- */
 
 enum { FAR = 64, SPLIT_N = 8 };
@@ -73,8 +94,7 @@ static bool is_sum(const char *name)
     return strcmp(name, "aten::add") == 0 || strcmp(name, "aten::add_") == 0;
 }
 
-/* What takes weights beside its first operand. */
-static bool is_weighted(const char *name)
+bool mt_advice_is_weighted(const char *name)
 {
     static const char *const parts[] = {"linear", "conv", "norm", "embedding",
                                         "lstm",   "gru",  "rnn"};
@@ -146,7 +166,7 @@ static uint32_t pick(const struct trail *t, uint32_t op, int64_t numbers, bool s
 /* How many operands may be results. */
 static int64_t operand_n(const char *name, int64_t n)
 {
-    return strstr(name, "embedding") ? 0 : is_weighted(name) && n > 1 ? 1 : n;
+    return strstr(name, "embedding") ? 0 : mt_advice_is_weighted(name) && n > 1 ? 1 : n;
 }
 
 static void take(struct trail *t, uint32_t op)

@@ -12,6 +12,17 @@
 enum mt_status mt_advice_find_operands(struct mt_allocations *blocks, struct mt_advice_facts *f,
                                        struct mt_err *err);
 
+/* Whether an op of that name runs over time in one piece. */
+bool mt_advice_is_recurrent(const char *name);
+
+/* Whether it takes weights beside its first operand: a layer does. */
+bool mt_advice_is_weighted(const char *name);
+
+/* The block that a top op hands on: the largest that it leaves, of recurrent ops the first;
+ * MT_NONE: it leaves none. first, of_op: of mt_advice_blocks_of_ops. */
+uint32_t mt_advice_result_of(const struct mt_advice_facts *f, const uint32_t *first,
+                             const uint32_t *of_op, uint32_t top);
+
 /*
  * By top op, allocated: the last op of its thread that takes its result; MT_NONE: none is known.
  * result: by top op, the block that it hands on; MT_NONE: none, or it is of no interest: it takes

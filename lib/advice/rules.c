@@ -59,6 +59,11 @@ const struct mt_advice_rule mt_advice_rules[] = {
      "loss = criterion(model(x), y)   (or: del logits)", NULL,
      "no variable holds a result that backward does not need",
      .apply = mt_advise_del_before_backward},
+    {"del_results", "delete results once nothing takes them any more",
+     "del x   (or: x = f(x), and functions that return)", NULL,
+     "there are layers, whose functions name results, or shapes do not show who takes them "
+     "(record_shapes=True)",
+     .apply = mt_advise_del_results},
 };
 const size_t mt_advice_rule_n = MT_ARRAY_LEN(mt_advice_rules);
 

@@ -77,7 +77,7 @@ void mt_advice_add(struct mt_advice_plan *p, int64_t from_ns, int64_t to_ns, int
 void mt_advice_find_growth(struct mt_advice_plan *p);
 
 /* ---- rules_optimizer.c, rules_batch.c, rules_loss.c, rules_held.c, rules_loaded.c,
- * rules_checkpoint.c, rules_no_grad.c ---- */
+ * rules_checkpoint.c, rules_no_grad.c, rules_results.c ---- */
 
 mt_advice_apply mt_advise_zero_grad_early, mt_advise_set_to_none, mt_advise_foreach_false,
     mt_advise_fused;
@@ -85,5 +85,6 @@ mt_advice_apply mt_advise_accumulate, mt_advise_bfloat16;
 mt_advice_apply mt_advise_chunked_loss, mt_advise_del_before_backward;
 mt_advice_apply mt_advise_stop_keeping, mt_advise_detach, mt_advise_clone, mt_advise_load_on_demand;
 mt_advice_apply mt_advise_checkpoint, mt_advise_no_grad;
+mt_advice_apply mt_advise_del_results;
 
 #endif

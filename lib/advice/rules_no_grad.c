@@ -33,33 +33,13 @@ struct pass {
     struct witnesses sites, rows;
 };
 
-static bool is_recurrent(const char *name)
-{
-    return strstr(name, "rnn") || strstr(name, "lstm") || strstr(name, "gru");
-}
-
-/* The block that an op hands on: the largest that it leaves, of recurrent ops the first. */
-static uint32_t result_of(const struct pass *p, uint32_t top)
-{
-    const struct mt_advice_facts *f = p->f;
-    bool first = is_recurrent(mt_advice_name(f, top));
-    uint32_t result = MT_NONE;
-    for (uint32_t k = p->first[top]; k < p->first[top + 1]; k++) {
-        const struct mt_advice_block *b = &f->blocks.v[p->of_op[k]];
-        if (b->freed_ns > f->ops.v[top].end_ns &&
-            (result == MT_NONE || (!first && b->bytes > f->blocks.v[result].bytes)))
-            result = p->of_op[k];
-    }
-    return result;
-}
-
 /* Whether a top op computes something that it leaves behind; what makes data does not. */
 static bool computes(const struct pass *p, uint32_t i)
 {
     const struct mt_advice_op *op = &p->f->ops.v[i];
     if (op->top != i || !op->makes || op->inside & other_work)
         return false;
-    uint32_t result = result_of(p, i);
+    uint32_t result = mt_advice_result_of(p->f, p->first, p->of_op, i);
     return result != MT_NONE && p->f->blocks.v[result].category != MT_CATEGORY_INPUT;
 }
 
@@ -198,7 +178,9 @@ static void find_takers(struct pass *p)
     for (uint32_t i = 0; i < f->ops.n; i++) {
         const struct mt_advice_op *op = &f->ops.v[i];
         skipped[i] = !is_forward(p, i);
-        p->result[i] = op->top == i && op->makes && !skipped[i] ? result_of(p, i) : MT_NONE;
+        p->result[i] = op->top == i && op->makes && !skipped[i]
+                           ? mt_advice_result_of(p->f, p->first, p->of_op, i)
+                           : MT_NONE;
     }
     p->taker = mt_advice_last_takers(f, p->result, skipped);
     free(skipped);
@@ -207,7 +189,8 @@ static void find_takers(struct pass *p)
 /* Whether the figure may promise too much: operands that are used later, and loops over time. */
 static bool is_joined(const char *name)
 {
-    return is_recurrent(name) || strcmp(name, "aten::cat") == 0 || strcmp(name, "aten::stack") == 0;
+    return mt_advice_is_recurrent(name) || strcmp(name, "aten::cat") == 0 ||
+           strcmp(name, "aten::stack") == 0;
 }
 
 /* The op with whose end the result of another one is not needed any more: the next one that leaves
@@ -232,7 +215,7 @@ static bool shorten(struct mt_advice_plan *plan, const struct pass *p, uint32_t 
         uint32_t user = own == result ? last_user(p, top) : top;
         if (own == result && user != MT_NONE && p->consumed[user])
             continue; /* what the program goes on to use */
-        if (own != result && is_recurrent(name))
+        if (own != result && mt_advice_is_recurrent(name))
             any |= mt_advice_cut(plan, own, b->alloc_record);
         else if (user != MT_NONE)
             any |= mt_advice_cut(plan, own, mt_advice_record(f, mt_advice_returned(f, top, user)));

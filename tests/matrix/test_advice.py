@@ -103,6 +103,15 @@ PAIRS = (
     ("no_grad", "decoder_eval", 683264, 15, "up_to"),
     # record_evaluation.py
     ("no_grad", "encoder_eval", 11411712, 1.6, "about"),  # another path is taken without a graph
+    # record_tutorial.py
+    ("del_results", "tutorial_del", 786432, 0.1, "up_to"),
+    ("del_before_backward", "tutorial_logits", 7267208, 0.1, "exact"),
+    ("no_grad", "tutorial_evaluate", 1850408, 0.1, "up_to"),
+    ("no_grad", "tutorial_validate", 2648144, 0.1, "up_to"),
+    ("detach", "tutorial_total", 1723440, 26, "up_to"),  # loss names the last graph until it is bound again
+    ("accumulate", "tutorial_train", 3533696, 2.2, "about"),
+    ("checkpoint", "tutorial_train", 3324224, 0.2, "about"),
+    ("bfloat16", "tutorial_train", 3120580, 5.3, "about"),
 )
 # several together, recording, the peak of the program with all of them, how far the saving may be off in percent
 TOGETHER = (
@@ -112,9 +121,13 @@ TOGETHER = (
     ("checkpoint,bfloat16", "vit", 1701244, 2.5),
     ("bfloat16,accumulate", "vit", 1638612, 0.7),
     ("checkpoint,accumulate,bfloat16", "vit", 1335700, 1.1),
+    ("checkpoint,accumulate", "tutorial_train", 2823936, 0.7),
 )
 # --verify: before, after, what was changed (None: to be found), further options, the exit code, a word of the answer
 VERIFIED = (
+    ("tutorial_del", "tutorial_del_del", None, (), 0, "del_results"),
+    ("tutorial_train", "tutorial_train_parts", None, (), 0, "accumulate is predicted for 4 micro-batches"),  # of a quarter each
+    ("tutorial_train", "tutorial_train_autocast", None, (), 3, "keeps its weights in float32"),
     ("gpt_adamw", "gpt_ckpt", None, (), 0, "checkpoint"),
     ("gpt_adamw", "gpt_ckpt", "checkpoint", (), 0, "holds"),
     ("gpt_adamw", "gpt_ckpt", "checkpoint", ("--tolerance", "0%"), 0, "holds"),  # within 1 % of the peak
@@ -158,7 +171,8 @@ VERIFIED = (
 )
 # What must not be advised, as there is nothing to gain.
 SILENT = {
-    "cnn_nograd": ("no_grad", "detach", "checkpoint", "accumulate"),
+    "cnn_nograd": ("no_grad", "detach", "checkpoint", "accumulate", "del_results"),
+    "tutorial_del_del": ("del_results", "del_before_backward", "no_grad", "stop_keeping"),
     "cnn_nograd_cold": ("no_grad", "detach", "checkpoint", "accumulate"),
     "diffusion_sample_no_grad": ("no_grad",),
     "mlp_metrics_nograd": ("no_grad",),
@@ -193,6 +207,7 @@ BATCHES = (
     (("cnn_sgd:16", "cnn_b8:8"), 32, 68936008, 0, "blocks"),
     (("cnn_sgd:16",), 32, 68936008, 0.1, "one run"),
     (("cnn_b32:32",), 8, 17521864, 0.5, "one run"),
+    (("tutorial_train:256",), 1024, 18764672, 0.1, "one run"),
     (("mlp_ema_b8:8",), 128, 427528, 0.1, "one run"),
     (("mlp_list_b32:32",), 128, 541448, 0.1, "one run"),
     (("mlp_list_b64:64",), 128, 541448, 0.1, "one run"),

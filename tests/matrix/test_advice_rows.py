@@ -17,7 +17,7 @@ import mt
 HERE = os.path.dirname(os.path.abspath(__file__))
 RECORDINGS = os.path.join(HERE, "..", "recordings")
 SAMPLES = os.environ["SAMPLES"]
-NAMES = {"no_grad", "stop_keeping", "detach", "clone", "checkpoint", "accumulate", "bfloat16", "zero_grad_early", "set_to_none", "foreach_false", "fused", "chunked_loss", "load_on_demand", "del_before_backward"}
+NAMES = {"no_grad", "stop_keeping", "detach", "clone", "checkpoint", "accumulate", "bfloat16", "zero_grad_early", "set_to_none", "foreach_false", "fused", "chunked_loss", "load_on_demand", "del_before_backward", "del_results"}
 BOUNDS = {"exact", "about", "up_to"}
 PHASES = {"forward", "backward", "recomputed", "optimizer", "data loading", "other"}
 TEXT, INT, REAL = (str,), (int,), (int, float)
