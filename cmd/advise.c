@@ -1,5 +1,6 @@
 /* memtool advise: what to change in a program, and what its peak would be then. */
 #include "cmd/advise.h"
+#include "cmd/category_line.h"
 #include "cmd/common.h"
 #include "lib/advice/advice.h"
 #include "lib/advice/batch.h"
@@ -96,10 +97,24 @@ static void describe(struct mt_report *r, const struct mt_view *v, const struct 
     free(r->title);
     r->title = mt_asprintf("%s · %s · peak %s at %s", v->run.name, v->device.name,
                            mt_human_bytes(f->peak_b, peak), mt_human_ns(v->device.peak_ns, at));
-    r->empty = "no change that was tried would lower the peak";
     mt_report_footer(
         r, "Each saving is for that change alone, and savings do not add up; only recorded "
            "bytes are counted.");
+}
+
+/* Where nothing helps: why the peak is what it is. */
+static enum mt_status say_why(struct mt_report *r, const struct mt_view *v, struct mt_err *err)
+{
+    struct mt_category_parts parts;
+    struct mt_buf line = {0};
+    MT_TRY(mt_category_parts_at_peak(v->db, &v->device, &parts, err));
+    mt_category_line(&line, &parts);
+    r->empty = line.n ? mt_report_textf(
+                            r, "no change that was tried would lower the peak: it holds %s", line.s)
+                      : "no change that was tried would lower the peak; memtool peak says who "
+                        "allocated it";
+    mt_buf_free(&line);
+    return MT_OK;
 }
 
 /* No batch has more parts than numbers. */
@@ -171,6 +186,7 @@ static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err
     if (why.code != MT_OK)
         *err = why;
     MT_TRY(st);
+    MT_TRY(say_why(r, v, err));
     mt_report_older(r, &v->run, &v->device);
     mt_report_others(r, v->other_n);
     return mt_show(r, err);
