@@ -101,7 +101,7 @@ static void find_given_up(struct pass *p)
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
         uint32_t top = mt_advice_top(f, b);
-        if (b->rule == MT_CATEGORY_R10 && is_outside(f, b->freed_op) &&
+        if (b->rule == MT_CATEGORY_R10 && is_outside(f, b->freed_op) && b->freed_record >= 0 &&
             b->freed_record < f->record_n && top != MT_NONE && !p->consumed[top])
             p->graph_freed[b->freed_record] = true;
     }
