@@ -61,7 +61,7 @@ const struct mt_advice_rule mt_advice_rules[] = {
      .apply = mt_advise_del_before_backward},
     {"del_results", "delete results once nothing takes them any more",
      "del x   (or: x = f(x), and functions that return)", NULL,
-     "there are layers, whose functions name results, or shapes do not show who takes them "
+     "there are layers or threads, which name results, too, or shapes do not show who takes them "
      "(record_shapes=True)",
      .apply = mt_advise_del_results},
 };

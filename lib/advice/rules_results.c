@@ -8,20 +8,29 @@
 #include "lib/run/sites.h"
 #include <stdlib.h>
 
-/* What autograd does of itself, or layers do: there, functions of PyTorch name results, too. */
-static bool has_layers(const struct mt_advice_facts *f)
+/* Whether it is plain enough: where layers are, functions of PyTorch name results, too, and another
+ * thread may take them. */
+static bool is_plain(const struct mt_advice_facts *f)
 {
     for (uint32_t i = 0; i < f->ops.n; i++)
-        if (f->ops.v[i].top == i && mt_advice_is_weighted(mt_advice_name(f, i)))
-            return true;
-    return f->backwards.n || f->optimizers.n;
+        if (f->ops.v[i].thread != f->ops.v[0].thread ||
+            (f->ops.v[i].top == i && mt_advice_is_weighted(mt_advice_name(f, i))))
+            return false;
+    return !f->backwards.n && !f->optimizers.n;
 }
 
-/* Whether only a variable can hold a block: no graph does, nor a list that grows. */
+/* Whether only a variable can hold a block: no graph does, nor a list or a cache, of which some
+ * outlive the iteration after their own. */
 static bool is_named(const struct mt_advice_facts *f, const struct mt_advice_block *b)
 {
-    bool is = b->rule == MT_CATEGORY_R10_NO_GRAPH || b->rule == MT_CATEGORY_R9;
-    return is && !b->doubtful && !mt_advice_kept_site_of(f, b);
+    const struct mt_advice_kept *k = f->kept;
+    int64_t own = mt_advice_iteration_at(k, b->alloc_ns);
+    uint32_t site = mt_map_get(&k->index, mt_advice_site_key(b));
+    if ((b->rule != MT_CATEGORY_R10_NO_GRAPH && b->rule != MT_CATEGORY_R9) || b->doubtful ||
+        (site != MT_MAP_NONE && k->sites.v[site].late))
+        return false;
+    return own < 0 ||
+           (b->freed_ns != INT64_MAX && b->freed_ns <= mt_advice_iteration_end(k, own + 1));
 }
 
 /* By top op the block that it hands on, and in *taker the last op that takes it; both allocated. */
@@ -60,7 +69,7 @@ bool mt_advise_del_results(struct mt_advice_plan *p)
     const struct mt_advice_facts *f = p->f;
     uint32_t *taker, *result, largest = MT_NONE;
     int64_t n = 0;
-    if (has_layers(f))
+    if (!is_plain(f))
         return false;
     result = find_results(f, &taker);
     p->bound = MT_BOUND_UP_TO; /* what else needs it is not seen */

@@ -265,6 +265,9 @@ for run, words in SILENT.items():
     found = advice(run)
     for what in words:
         m.check(what not in found, run, "has nothing to gain by", what, found.get(what))
+for trace in (os.path.join(RECORDINGS, "torch", "2.13.0", "cache_steps"), os.path.join(os.environ["SAMPLES"], "cache_steps")):
+    rows = m.rows("advise", os.path.join(trace, "trace.json.gz"), "--all", "--min-saving", "0")
+    m.check(not any("cache" in site["name"] for row in rows if row["advice"] == "del_results" and row["applies"] for site in row["sites"]), trace, "a cache keeps them")
 said = m.run("advise", "gpt_ckpt", "--only", "no_grad")[1]
 m.check("no change that was tried would lower the peak: it holds parameters 2.106 MiB, " in said, "why the peak is what it is", said)
 view = advice("mlp_slice_kept").get("stop_keeping", {"because": ""})["because"]
