@@ -173,20 +173,21 @@ static void describe(const struct mt_ranks *ranks, const struct found *f, struct
                     mt_cell_text(culprit(f) ? mt_report_text(r, culprit(f)->name) : NULL));
 }
 
-/* What to look at first: the line in which the rank differs, or that it does not. */
+/* What to look at first: the line in which the rank differs, or that it does not. more: what it
+ * held beyond others, or the report of all. */
 static void say_first(const struct mt_ranks *ranks, const struct mt_rank *first,
                       struct mt_report *more)
 {
     char bytes[MT_HUMAN_MAX];
-    const struct mt_spread *s = &ranks->clusters.v[first->cluster].spread;
+    const struct mt_rank_cluster *c = &ranks->clusters.v[first->cluster];
     const int site = mt_report_find_column(more, "site");
     const int change = mt_report_find_column(more, "at_peak_delta_b");
     const struct mt_cell *cells = more->rows.n ? more->rows.v[0].cells : NULL;
     struct mt_buf name = {0};
-    if (first->outside && cells && cells[change].i > 0)
+    if (first->outside && cells && change >= 0 && cells[change].i > 0)
         mt_report_footer(more, "look first at %s: %s more there than in a usual rank",
                          cells[site].s, mt_human_bytes(cells[change].i, bytes));
-    else if (!first->outside && s->n >= MT_SPREAD_MIN)
+    else if (!first->outside && c->judged)
         mt_report_footer(more, "no more than others: what it holds, all ranks hold");
     mt_shell_word(&name, first->name);
     mt_report_footer(more, "memtool oom %s: who held what when it failed, and what would have fit",
@@ -204,7 +205,8 @@ static enum mt_status compare(const struct mt_ranks *ranks, const struct mt_rank
     const struct mt_rank *median = &ranks->all.v[c->median];
     more->title = mt_asprintf("what %s held%s", mt_rank_words(more, first),
                               ranks->at_end ? "" : " at its peak");
-    if (c->spread.n < 2 || median == first || first->figure_b == MT_UNKNOWN)
+    if (c->spread.n < 2 || median == first || first->figure_b == MT_UNKNOWN ||
+        ranks->apart == MT_RANKS_RECORDERS)
         return MT_OK;
     free(more->title);
     more->title = mt_asprintf("what %s held%s beyond %s%s", mt_rank_words(more, first),
@@ -226,7 +228,7 @@ static enum mt_status show(const struct mt_ranks *ranks, const struct found *f, 
         mt_report_footer(r, "--device %s: what it held there beyond the others", culprit_on(f));
     } else if (first) {
         st = compare(ranks, first, &more, err);
-        say_first(ranks, first, &more);
+        say_first(ranks, first, more.columns.n ? &more : r);
     }
     if (st == MT_OK)
         st = mt_show_all(both, more.columns.n ? 2 : 1, err);

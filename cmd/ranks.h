@@ -97,7 +97,8 @@ void mt_ranks_leave_out_processes(struct mt_ranks *r, struct mt_report *notes);
 void mt_ranks_keep(struct mt_ranks *r, struct mt_report *notes);
 
 /* Where folders that are hosts have the same ranks, these are local ones: the rank of the job is
- * unknown then, and host and local_rank tell processes apart. Of ranks that files are named by. */
+ * unknown then, and host and local_rank tell processes apart, unless another run of the same
+ * process says it. Of ranks that files are named by. */
 void mt_ranks_find_hosts(struct mt_ranks *r);
 /* Notes what was taken for hosts, where something was. */
 void mt_ranks_note_hosts(const struct mt_ranks *r, struct mt_report *notes);

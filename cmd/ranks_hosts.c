@@ -13,13 +13,13 @@ static bool is_candidate(const struct mt_rank *rank)
     return rank->place.rank != MT_UNKNOWN && !rank->place.told && !rank->process;
 }
 
-/* The length of the folders that all candidates are in. */
+/* The length of the folders that all runs of known rank are in. */
 static size_t common_folder(const struct mt_ranks *r)
 {
     const char *first = NULL;
     size_t n = 0;
     for (size_t i = 0; i < r->all.n; i++) {
-        if (!is_candidate(&r->all.v[i]))
+        if (r->all.v[i].place.rank == MT_UNKNOWN || r->all.v[i].process)
             continue;
         const char *source = r->all.v[i].source;
         n = first ? n : strlen(source);
@@ -33,18 +33,30 @@ static size_t common_folder(const struct mt_ranks *r)
     return n;
 }
 
-/* The folders behind those in common, without what tells dumps of one process apart. */
+/* Whether any folder of the path is called as a machine. */
+static bool has_host(const char *path)
+{
+    bool found = false;
+    for (const char *slash; !found && (slash = strchr(path, '/')) != NULL; path = slash + 1)
+        found = mt_folder_is_host(path, (size_t)(slash - path));
+    return found;
+}
+
+/* Of the folders behind those in common those that are hosts; where none is, all but what tells
+ * dumps of one process apart. */
 static void host_of(const struct mt_rank *rank, size_t skip, char *out, size_t room)
 {
-    const char *p = rank->source + skip;
+    const char *const folders = rank->source + skip;
+    const bool named = has_host(folders);
     size_t n = 0;
-    for (const char *slash; (slash = strchr(p, '/')) != NULL; p = slash + 1) {
+    for (const char *p = folders, *slash; (slash = strchr(p, '/')) != NULL; p = slash + 1) {
         const size_t len = (size_t)(slash - p);
         char *part = mt_strndup(p, len);
-        const bool counts =
-            mt_folder_is_of_time(p, len) || mt_number_behind(part, "rank") == rank->place.rank;
+        const bool is = named ? mt_folder_is_host(p, len)
+                              : !mt_folder_is_of_time(p, len) &&
+                                    mt_number_behind(part, "rank") != rank->place.rank;
         free(part);
-        if (counts || n + len + 2 > room)
+        if (!is || n + len + 2 > room)
             continue;
         if (n)
             out[n++] = '/';
@@ -63,21 +75,11 @@ static bool alike_but_for_numbers(const char *a, const char *b)
     return alike;
 }
 
-/* Whether any folder of the path is called as a machine. */
-static bool has_host(const char *path)
-{
-    bool found = false;
-    while (*path && !found) {
-        const size_t n = strcspn(path, "/");
-        found = mt_folder_is_host(path, n);
-        path += n + (path[n] == '/');
-    }
-    return found;
-}
-
 /* Runs that may be of hosts, and of which recorder. */
 struct local {
     struct mt_rank *rank;
+    int64_t local;
+    bool named; /* the host is called as one */
     char host[sizeof((struct mt_rank *)NULL)->host];
 };
 
@@ -109,7 +111,7 @@ static bool are_hosts(const struct local *v, size_t n)
     for (size_t i = 0; i < n; i++) {
         if (v[i].rank->place.rank >= MOST_LOCAL)
             return false;
-        named &= has_host(v[i].host);
+        named &= v[i].named;
         alike &= *v[i].host && alike_but_for_numbers(v[i].host, v[0].host);
     }
     return (named && count_anew(v, n, 1)) || (alike && count_anew(v, n, 2));
@@ -132,10 +134,49 @@ static void judge(struct mt_ranks *r, struct local *v, size_t n)
     r->on_hosts = true;
 }
 
+static int by_host(const void *a, const void *b)
+{
+    const struct local *x = a, *y = b;
+    const int order = strcmp(x->host, y->host);
+    return order ? order : x->local < y->local ? -1 : x->local > y->local;
+}
+
+/* node2/rank1.pickle is of rank 9 where node2/rank1.json says so. */
+static void take_told(struct mt_ranks *r, size_t skip, struct local *v)
+{
+    struct local key;
+    size_t n = 0;
+    for (size_t i = 0; i < r->all.n; i++) {
+        struct mt_rank *rank = &r->all.v[i];
+        const int64_t local = mt_number_behind(rank->source, "rank");
+        if (!rank->place.told || rank->process || local == MT_UNKNOWN ||
+            !has_host(rank->source + skip))
+            continue;
+        v[n] = (struct local){.rank = rank, .local = local};
+        host_of(rank, skip, v[n++].host, sizeof v->host);
+    }
+    if (!n)
+        return;
+    qsort(v, n, sizeof *v, by_host);
+    for (size_t i = 0; i < r->all.n; i++) {
+        struct mt_rank *rank = &r->all.v[i];
+        if (!is_candidate(rank) || !has_host(rank->source + skip))
+            continue;
+        key.local = rank->place.rank;
+        host_of(rank, skip, key.host, sizeof key.host);
+        const struct local *told = bsearch(&key, v, n, sizeof *v, by_host);
+        if (!told)
+            continue;
+        rank->place.rank = told->rank->place.rank;
+        rank->place.told = true;
+    }
+}
+
 void mt_ranks_find_hosts(struct mt_ranks *r)
 {
     const size_t skip = common_folder(r);
     struct local *v = mt_alloc((r->all.n + 1) * sizeof *v);
+    take_told(r, skip, v);
     for (size_t i = 0; i < r->all.n; i++) {
         const char *format = r->all.v[i].format;
         bool before = false;
@@ -147,6 +188,7 @@ void mt_ranks_find_hosts(struct mt_ranks *r)
             if (strcmp(rank->format, format) != 0 || !is_candidate(rank))
                 continue;
             v[n].rank = rank;
+            v[n].named = has_host(rank->source + skip);
             host_of(rank, skip, v[n++].host, sizeof v->host);
         }
         judge(r, v, n);

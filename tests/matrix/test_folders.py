@@ -165,6 +165,11 @@ def told_of_ranks():
     return sorted((row["rank"] is not None, -1 if row["rank"] is None else row["rank"], row["run"]) for row in rows), " ".join(answer["notes"])
 
 
+def told_hosts(shape, hosts):
+    """Of folders that are called as hosts these alone."""
+    return " and ".join(host if shape != "digits" else f"{host}/memory_snapshot" for host in hosts[:2])
+
+
 TAKEN = "are taken for hosts that each count their own"
 for shape, hosts in (("words", ("node0", "node1", "node2")), ("addresses", ("10.0.3.17", "10.0.3.18", "10.0.4.2")), ("digits", ("r07u12n3", "r07u13n1", "r08u1n2"))):
     for host in hosts:
@@ -175,7 +180,7 @@ for shape, hosts in (("words", ("node0", "node1", "node2")), ("addresses", ("10.
     m.check(("each have a rank" in err) == (shape == "digits"), shape, "hosts are no jobs", err)
     rows, notes = told_of_ranks()
     m.check([row[:2] for row in rows] == [(False, -1)] * 12 and {row[2].split("/")[0] for row in rows} == set(hosts), shape, "each process of each host", rows)
-    m.check(f"{hosts[0]}/memory_snapshot and {hosts[1]}/memory_snapshot have the same ranks and {TAKEN}" in notes and "12 runs of 12 ranks are further runs" in notes, shape, "it is said", notes)
+    m.check(f"{told_hosts(shape, hosts)} have the same ranks and {TAKEN}" in notes and "12 runs of 12 ranks are further runs" in notes, shape, "it is said", notes)
     m.check("12 ranks" in m.run("ranks", "job")[1].splitlines()[0] and f" {hosts[0]}" in m.run("peak", "--group", "job")[1], shape, "in words")
 m.run("runs", "--rename", "rank7", "r07u13n1/memory_snapshot/iteration_10/rank3")
 m.known.clear()
@@ -188,6 +193,20 @@ for host in (0, 1):
 imported("told-hosts")
 rows, notes = told_of_ranks()
 m.check([row[1] for row in rows] == [0, 1, 2, 3] and TAKEN not in notes, "recorders say the rank", rows, notes)
+# A snapshot beside a trace whose recorder knows its rank is of that rank, also where few have one; recorders are not compared.
+for count in (4, 1):
+    for host in (0, 1):
+        for rank in range(4):
+            write(f"beside{count}/node{host}/traces/rank{rank}_trace.json", told=host * 4 + rank)
+            if rank < count:
+                write(f"beside{count}/node{host}/memory/rank{rank}_memory_snapshot.pickle")
+    imported(f"beside{count}")
+    rows, notes = told_of_ranks()
+    m.check([row[1] for row in rows] == list(range(8)) and TAKEN not in notes, count, "ranks that traces tell", rows, notes)
+    m.check(all(row["rank"] == 4 + int(row["run"][-17]) for row in m.rows("oom", "job") if row["run"].startswith("node1/memory")), count, "of dumps, too")
+    m.check("no allocation failed" in m.run("oom", "job")[1], count, "none failed")
+    left = m.json("trend", "job")["rows"]
+    m.check(len([row for row in left if row["section"] == "run"]) == 8 + 2 * count, count, "none is lost")
 for shape, folders in (("repeats", ("run_1", "run_2")), ("dates", ("2026-11-26", "2026-11-27")), ("jobs", ("a-17", "b 18")), ("global", ("host0/0", "host1/2"))):
     for folder in folders:
         for rank in (0, 1):
