@@ -226,7 +226,7 @@ with open("one_dump/rank4_memory_snapshot.pickle", "wb") as file:
     pickle.dump(dump(4, True, 0), file)
 m.run("import", "one_dump", "--group", "one_dump")
 page = m.run("oom", "one_dump")[1]
-m.check("memtool oom rank4_memory_snapshot: who held what" in page and "beyond" not in page and "all ranks hold" not in page, "a dump beside traces", page)
+m.check(": who held what when it failed" in page and "beyond" not in page and "all ranks hold" not in page, "a dump beside traces", page)
 
 m.run("oom", "nothing", codes=(2,))
 m.run("oom", "own-oom.pickle", "--capacity", "x", codes=(2,))
