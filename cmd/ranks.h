@@ -28,7 +28,9 @@ struct mt_rank {
     size_t cluster;                     /* of mt_ranks.clusters */
 };
 
-#define MT_NO_CLUSTER SIZE_MAX /* a process log beside other runs */
+#define MT_NO_CLUSTER                                                                              \
+    SIZE_MAX /* a process log beside other runs, a further run of a host's rank                    \
+              */
 
 /* Ranks that are alike by design: all, or those of a stage of a pipeline, or of these the ones that
  * have the same part of its tensors. */
@@ -109,7 +111,7 @@ bool mt_rank_is_same(const struct mt_rank *a, const struct mt_rank *b);
 /* Finds the clusters of loaded ranks, and judges who is outside of what is usual in theirs. */
 void mt_ranks_cluster(struct mt_ranks *r);
 /* The same of all runs as they came: those of one rank are in one cluster, as the one that stays
- * where each rank has one run. Of mt_ranks_load_all. */
+ * where each rank has one run; of the ranks of hosts only that one is. Of mt_ranks_load_all. */
 void mt_ranks_cluster_all(struct mt_ranks *r);
 /* "the job", "stage 1", "stage 1, tp 0", "ranks 8 to 15". */
 const char *mt_rank_cluster_words(struct mt_report *r, const struct mt_ranks *ranks,

@@ -263,7 +263,9 @@ void mt_ranks_cluster_all(struct mt_ranks *r)
         const struct mt_rank *of =
             mixed && rank->process ? NULL
                                    : bsearch(rank, once.all.v, once.all.n, sizeof *of, same_rank);
-        rank->cluster = of ? of->cluster : MT_NO_CLUSTER;
+        /* Without a rank nothing but this tells others which of a host's runs stands for it. */
+        const bool further = of && *rank->host && of->id != rank->id;
+        rank->cluster = of && !further ? of->cluster : MT_NO_CLUSTER;
     }
     mt_vec_free(&once.all);
 }
