@@ -61,7 +61,7 @@ void mt_watch_free(struct mt_watch *w)
 
 int64_t mt_watch_less(int64_t *n, int64_t *step)
 {
-    enum { TOLD = 2048, LESS = 4 };
+    enum { TOLD = 768, LESS = 4 };
     *step *= ++*n % TOLD ? 1 : LESS;
     return *step;
 }
@@ -211,7 +211,8 @@ static void use(struct mt_watch *w, struct mt_watched *p, int64_t t, struct mt_p
     tell_peak_parts(w, p);
     tell_least(w, p, v);
     tell_parts(w, p, t, v);
-    p->part_ns = t + (due ? mt_watch_less(&p->part_n, &p->part_step) : p->part_step);
+    if (due)
+        p->part_ns = t + mt_watch_less(&p->part_n, &p->part_step);
 }
 
 /* ---- processes ---- */

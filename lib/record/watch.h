@@ -11,8 +11,9 @@
 
 /* Threads and processor time, as they were told last. */
 struct mt_watched_work {
-    int64_t most_n, most_ns; /* threads since then, at most */
-    int64_t cpu_told_ns;     /* when the time was told */
+    int64_t most_n, most_ns;   /* threads since then, at most */
+    int64_t cpu_told_ns;       /* when the time was told, */
+    int64_t said_n, said_step; /* how often at steps and marks, and how soon again */
 };
 
 struct mt_watched {

@@ -23,9 +23,13 @@ static void tell(struct mt_watch *w, const struct who *who, int64_t t, int64_t t
         work->most_ns = t;
     }
     /* At a step or a mark, where time counts, but not at each of very many. */
-    if (!parts && !(w->thorough && t - work->cpu_told_ns >= w->interval_ns))
-        return;
-    tell_cpu(w, who, t, cpu_ns);
+    if (!work->said_step)
+        work->said_step = w->interval_ns;
+    bool said = !parts && w->thorough && t - work->cpu_told_ns >= work->said_step;
+    if (parts || said)
+        tell_cpu(w, who, t, cpu_ns);
+    if (said)
+        mt_watch_less(&work->said_n, &work->said_step);
     if (!parts)
         return;
     if (work->most_ns < t)

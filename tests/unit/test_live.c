@@ -1,5 +1,6 @@
 /* A run that grows while it is recorded: its figures at any time, and its size after an hour. */
 #include "lib/record/live.h"
+#include "lib/record/watch_parts.h"
 #include "lib/run/runs.h"
 #include "lib/store/store.h"
 #include "lib/usage/levels.h"
@@ -158,12 +159,97 @@ static void test_hour(void **state)
     unlink(path);
 }
 
+/* ---- the series beside it, told as often as the watcher tells them ---- */
+
+struct told {
+    int metric;
+    uint32_t process;
+    bool malloc; /* and the least of it since then */
+};
+
+static const struct told all_told[] = {
+    {MT_METRIC_ANON, 0, false},         {MT_METRIC_MALLOC_IN_USE, 0, true},
+    {MT_METRIC_MALLOC_MAPPED, 0, true}, {MT_METRIC_MALLOC_FREE, 0, true},
+    {MT_METRIC_MALLOC_TOP, 0, true},    {MT_METRIC_MALLOC_HELD, 0, true},
+    {MT_METRIC_OTHER_ANON, 0, true},    {MT_METRIC_CGROUP, 0, false},
+    {MT_METRIC_CPU, 0, false},          {MT_METRIC_THREADS, 0, false},
+    {MT_METRIC_AT_MOST, 1, false},      {MT_METRIC_AT_LEAST, 1, false},
+    {MT_METRIC_CPU, 1, false},          {MT_METRIC_THREADS, 1, false}};
+
+static void tell(struct mt_live *live, const struct told *of, int64_t t, int64_t value)
+{
+    const struct mt_seen s = {.kind = MT_SEEN_SAMPLE,
+                              .process = of->process,
+                              .t_ns = t,
+                              .value = value,
+                              .metric = of->metric};
+    assert_int_equal(mt_live_take(live, &s, 1, &err), MT_OK);
+}
+
+static void tell_all(struct mt_live *live, int64_t t, int64_t level)
+{
+    for (size_t k = 0; k < MT_ARRAY_LEN(all_told); k++) {
+        const struct told *of = &all_told[k];
+        if (of->malloc && t)
+            tell(live, of, t - 50 * ms, level - 64 * mib);
+        tell(live, of, t, of->metric == MT_METRIC_CPU ? t : level - (int64_t)k * 4096);
+    }
+}
+
+static void tell_cpu(struct mt_live *live, int64_t t)
+{
+    for (size_t k = 0; k < MT_ARRAY_LEN(all_told); k++)
+        if (all_told[k].metric == MT_METRIC_CPU)
+            tell(live, &all_told[k], t, t + 1);
+}
+
+/* An hour of a program with a child that takes ten steps a second, and of which all changes all the
+ * time. */
+static void test_series(void **state)
+{
+    (void)state;
+    enum { LOOKS = 3600 * 100, STEP = 10 };
+    const struct mt_seen together = {.kind = MT_SEEN_PROCESS, .process = 1, .value = MT_PROCESSES};
+    char path[64];
+    struct mt_db *db = open_new(path);
+    struct mt_live *live = begin(db);
+    struct stat file;
+    uint64_t seed = 1;
+    int64_t next = 0, n = 0, step = 100 * ms, said = 0, said_n = 0, said_step = 10 * ms;
+    assert_int_equal(mt_live_take(live, &together, 1, &err), MT_OK);
+    for (int64_t i = 0; i < LOOKS; i++) {
+        const int64_t t = i * 10 * ms;
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        int64_t level = 500 * mib + (int64_t)(seed >> 40) * 16;
+        see(live, MT_SEEN_LEVEL, t, level);
+        if (t >= next) {
+            tell_all(live, t, level);
+            next = t + mt_watch_less(&n, &step);
+        }
+        if (i % STEP == STEP - 1)
+            see(live, MT_SEEN_STEP, t, i / STEP);
+        if (i % STEP == STEP - 1 && t - said >= said_step) {
+            tell_cpu(live, said = t);
+            mt_watch_less(&said_n, &said_step);
+        }
+        if (i % 500 == 499)
+            assert_int_equal(mt_live_write(live, t, &err), MT_OK);
+    }
+    assert_int_equal(mt_live_end(live, (int64_t)LOOKS * 10 * ms, &err), MT_OK);
+    assert_int_equal(stat(path, &file), 0);
+    assert_true(file.st_size < 5 * mib);
+    mt_live_free(live);
+    mt_db_close(db);
+    unlink(path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_grows),
         cmocka_unit_test(test_deleted),
         cmocka_unit_test(test_hour),
+        cmocka_unit_test(test_series),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
