@@ -12,9 +12,10 @@ enum {
     FRESH = 100 * 1000 * 1000, /* ns that what was read of a process stands, */
     FEW = 10,                  /* or looks */
     SHARE = 1000,              /* what takes time is done so seldom that it takes a 1000th of it */
-    SLACK = 256 << 10,         /* the kernel does not count every page at once */
+    LONGEST = 500 * 1000 * 1000, /* ns, but for children: those that live as long are seen */
+    SLACK = 256 << 10,           /* the kernel does not count every page at once */
     SETTLED = 2 * FRESH,
-    MARKED = 1000,                /* marks at which the parts of a process are told */
+    MARKED = 256,                 /* marks at which the parts of a process are told */
     UNCOUNTED = 500 * 1000 * 1000 /* ns that malloc may be unknown, and it means nothing */
 };
 
@@ -299,7 +300,8 @@ static void find_children(struct mt_watch *w, int64_t t)
     w->hidden_n = w->hidden_now > w->hidden_n ? w->hidden_now : w->hidden_n;
     w->left_out_n = w->left_out_now > w->left_out_n ? w->left_out_now : w->left_out_n;
     int64_t cost = mt_watch_cpu() - begun;
-    w->family_ns = t + (cost * SHARE > w->family_step ? cost * SHARE : w->family_step);
+    int64_t wait = cost * SHARE < LONGEST ? cost * SHARE : LONGEST;
+    w->family_ns = t + (wait > w->family_step ? wait : w->family_step);
 }
 
 /* Whether it has what it had at the last look, and all of it was read not long ago. Where that has

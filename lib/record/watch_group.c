@@ -10,12 +10,15 @@ void mt_watch_group_begin(struct mt_watch *w, pid_t pid)
     w->system_ooms_n = mt_system_oom_kills();
 }
 
-/* Those who are in another group are in no figure of this one. */
+/* Those who are in another group are in no figure of this one. One that ends is in none: then its
+ * memory is gone already. */
 static void find_leavers(struct mt_watch *w)
 {
     for (size_t i = 0; i < w->all.n; i++) {
         struct mt_watched *p = &w->all.v[i];
-        if (p->group_left || mt_cgroup_has(&w->group, p->pid))
+        struct mt_proc_values now;
+        if (p->group_left || mt_cgroup_has(&w->group, p->pid) ||
+            mt_proc_read(p->fd, &now) != MT_PROC_THERE)
             continue;
         p->group_left = true;
         w->group_left_n++;

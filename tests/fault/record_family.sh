@@ -49,6 +49,13 @@ grep -q "processes · pss, peak 6[01]" out || fail "the picture of all is of som
 if grep -q "process:" out; then fail "a process that has ended has memory"; fi
 grep -q "^process,rss" out || fail "the one that goes on has none"
 
+# Among very many one that comes late, and not for long, is seen; those that end are in no other control group.
+# shellcheck disable=SC2016 # for the shell that is recorded
+"$MEMTOOL" record --name crowd -- sh -c 'i=0; while [ $i -lt 440 ]; do sleep 5 & i=$((i + 1)); done; sleep 0.5; ./phases malloc 20 wait 1000; wait' 2>err || fail "exit $?"
+[ "$(ask "SELECT count(*) FROM v_device WHERE run = 'crowd' AND device LIKE 'process:%'")" -ge 441 ] || fail "of 441 children not all were seen"
+[ "$(ask "SELECT count(*) FROM v_device WHERE run = 'crowd' AND peak_b > 20000000 AND device LIKE 'process:%'")" = 1 ] || fail "a child that came late was not seen"
+if grep "control group" err; then fail "a child that ended is in another control group"; fi
+
 # One that is left alone is looked at as one that was always alone: what it shares is read seldom, as that is dear.
 "$MEMTOOL" record --name left -- ./phases child 5 malloc 300 saw 400 2>err || fail "exit $?"
 n=$(ask "SELECT count(*) FROM sample s JOIN device d ON d.id = s.device_id JOIN run r ON r.id = s.run_id
