@@ -19,7 +19,7 @@
 
 static const char *by, *categories, *category, *device_name, *group, *metric, *from, *to, *step;
 static int64_t width = -1, height = -1, top = -1; /* -1: not given */
-static bool exact;
+static bool exact, rss;
 static struct mt_by keys; /* --by */
 
 /* A picture has no more groups than there are colours to tell them apart. */
@@ -30,18 +30,7 @@ static size_t top_n(void)
 }
 
 /* What can be shown of a device beside what process logs count. */
-static const struct metric {
-    const char *name;
-    const char *lacks;   /* behind the name of a run */
-    const char *instead; /* a whole sentence */
-} metrics[] = {{"allocated", "does not tell what is allocated, only what is in memory, of",
-                "Leave out --metric for what is in memory (rss)."},
-               {"reserved", "has no reserved bytes for",
-                "They are recorded for CUDA devices, by PyTorch 1.11 and later. Leave out --metric "
-                "for what is allocated."},
-               {"rss", "has no rss (what the process has in memory) for",
-                "heaptrack, memray and process logs record it. Leave out --metric for what is "
-                "allocated."}};
+static const char *const metrics[] = {"allocated", "reserved", "rss"};
 enum { ALLOCATED, SECONDS, METRIC_N = MT_ARRAY_LEN(metrics) };
 
 /* What the curve of the run is of. */
@@ -61,31 +50,6 @@ static void choose_metric(const struct mt_view *v)
 static bool shows_samples(const struct mt_run *run)
 {
     return metric && strcmp(metric, level_of(run)) != 0;
-}
-
-static enum mt_status lacks_metric(const struct mt_timeline *t, struct mt_err *err)
-{
-    const struct mt_view *v = t->view;
-    for (size_t i = 0; i < METRIC_N; i++)
-        if (strcmp(metric, metrics[i].name) == 0) {
-            MT_FAIL(err, MT_EUSAGE, "run '%s' %s %s", v->run.name, metrics[i].lacks,
-                    v->device.name);
-            mt_err_hint(err, "%s", metrics[i].instead);
-            mt_err_cannot_tell(err);
-            return MT_EUSAGE;
-        }
-    if (!mt_metric_is_bytes(metric)) {
-        MT_FAIL(err, MT_EUSAGE, "--metric shows bytes, and %s is none", metric);
-        mt_err_hint(err, "Threads and processor time stand below the curve of a process that "
-                         "`memtool record` recorded, and are columns with --format csv.");
-        return MT_EUSAGE;
-    }
-    MT_FAIL(err, MT_EUSAGE, "unknown --metric '%s'", metric);
-    if (mt_device_is_process(&v->device))
-        mt_err_hint(err, "`memtool memory` shows what run '%s' has.", v->run.name);
-    else
-        mt_err_hint(err, "Metrics: allocated, reserved, rss.");
-    return MT_EUSAGE;
 }
 
 /* One more curve beside, with nothing in it. */
@@ -129,18 +93,18 @@ static enum mt_status load_samples(struct mt_timeline *t, struct mt_err *err)
     const struct mt_view *v = t->view;
     const char *level = level_of(&v->run);
     t->metric = metric ? metric : level;
-    t->allocated = strcmp(t->metric, metrics[ALLOCATED].name) == 0;
+    t->allocated = strcmp(t->metric, metrics[ALLOCATED]) == 0;
     MT_TRY(mt_samples_load(v->db, &v->run, &v->device, "oom", &t->ooms, err));
     MT_TRY(mt_recorder_total(v->db, &v->device, &t->total, err));
     if (shows_samples(&v->run)) {
         MT_TRY(mt_samples_load(v->db, &v->run, &v->device, metric, &t->levels, err));
-        return t->levels.all.n && mt_metric_is_bytes(metric) ? MT_OK : lacks_metric(t, err);
+        return t->levels.all.n && mt_metric_is_bytes(metric) ? MT_OK : mt_timeline_lacks(t, err);
     }
     if (metric || mt_device_is_process(&v->device))
         return metric ? MT_OK : load_parts(t, err);
     for (size_t i = SECONDS; i < METRIC_N && !t->beside_n; i++)
-        if (strcmp(metrics[i].name, level) != 0)
-            MT_TRY(add_samples(t, metrics[i].name, err));
+        if (strcmp(metrics[i], level) != 0)
+            MT_TRY(add_samples(t, metrics[i], err));
     return MT_OK;
 }
 
@@ -198,16 +162,6 @@ static enum mt_status fill_moments(struct mt_timeline *t, size_t n, struct mt_er
     return MT_OK;
 }
 
-/* What malloc has is unknown where another program or another malloc took over. */
-static enum mt_status unknown_here(const struct mt_timeline *t, struct mt_err *err)
-{
-    MT_FAIL(err, MT_EUSAGE, "nobody counted %s%s in run '%s'", t->metric,
-            t->window ? t->window : "", t->view->run.name);
-    mt_err_hint(err, "`memtool info %s` says why.", t->view->run.name);
-    mt_err_cannot_tell(err);
-    return MT_EUSAGE;
-}
-
 static enum mt_status fill_buckets(struct mt_timeline *t, size_t n, struct mt_err *err)
 {
     MT_TRY(load_levels(t, n, err));
@@ -220,7 +174,7 @@ static enum mt_status fill_buckets(struct mt_timeline *t, size_t n, struct mt_er
     MT_TRY(mt_timeline_work(t, err));
     const struct mt_bucket *peak = mt_buckets_peak(&t->buckets);
     if (mt_bucket_unknown(peak))
-        return unknown_here(t, err);
+        return mt_timeline_unknown(t, err);
     t->peak_b = peak->max_b;
     t->peak_ns = mt_levels_time(&t->levels, peak->max_at, t->shown.from_ns);
     if (t->peak_ns < t->shown.from_ns)
@@ -314,6 +268,9 @@ static bool draws_text(void)
 
 static enum mt_status check_options(struct mt_err *err)
 {
+    if (rss && metric && strcmp(metric, mt_metric_names[MT_METRIC_RSS]) != 0)
+        return MT_FAIL(err, MT_EUSAGE, "--rss and --metric %s are two metrics", metric);
+    metric = rss ? mt_metric_names[MT_METRIC_RSS] : metric;
     if (exact && (by || mt_show_wants_svg())) {
         MT_FAIL(err, MT_EUSAGE, "--exact gives rows of single changes, not %s",
                 by ? "groups" : "a picture");
@@ -326,7 +283,7 @@ static enum mt_status check_options(struct mt_err *err)
         mt_err_hint(err, "Leave out --exact or --%s.", size);
         return MT_EUSAGE;
     }
-    if (by && metric && strcmp(metric, metrics[ALLOCATED].name) != 0) {
+    if (by && metric && strcmp(metric, metrics[ALLOCATED]) != 0) {
         MT_FAIL(err, MT_EUSAGE, "%s bytes have no allocation site: --by cannot group them", metric);
         mt_err_hint(err, "Leave out --by or --metric %s.", metric);
         return MT_EUSAGE;
@@ -442,6 +399,7 @@ static const struct mt_opt opts[] = {
     {"metric", 0, MT_OPT_STRING, &metric, "M",
      "allocated, reserved, rss, or what else a process log counts (default: allocated, and what is "
      "recorded of these beside it; of process logs rss, with what of it PyTorch and malloc have)"},
+    {"rss", 0, MT_OPT_FLAG, &rss, NULL, "the same as --metric rss"},
     {"from", 0, MT_OPT_STRING, &from, "TIME", "begin here: 12ms, '@step 3'"},
     {"to", 0, MT_OPT_STRING, &to, "TIME", "end before this time"},
     {"step", 0, MT_OPT_STRING, &step, "A..B", "only these steps"},

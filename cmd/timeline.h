@@ -64,6 +64,11 @@ void mt_timeline_work_lanes(const struct mt_timeline *t, struct mt_chart *c);
 void mt_timeline_work_cells(const struct mt_timeline *t, size_t bucket, struct mt_cell *cells);
 void mt_timeline_work_free(struct mt_timeline *t);
 
+/* The run lacks the metric asked for; what malloc has is unknown in the window, as where another
+ * program took over: MT_EUSAGE, with what to do instead. */
+enum mt_status mt_timeline_lacks(const struct mt_timeline *t, struct mt_err *err);
+enum mt_status mt_timeline_unknown(const struct mt_timeline *t, struct mt_err *err);
+
 /* "base · cpu · peak 16.55 MiB (17,355,520 B) at 122.2 ms, step 1"; allocated. */
 char *mt_timeline_title(const struct mt_timeline *t);
 

@@ -127,6 +127,12 @@ SELECT count(*), min(t.name) FROM run t WHERE t.kind = 0 AND t.id IN
   (SELECT b.run_id FROM run_group a JOIN run_group b ON b.name = a.name WHERE a.run_id = ?1)
   AND (t.start_ns < 100000000000000000 OR (SELECT r.start_ns FROM run r WHERE r.id = ?1) <= 0);
 
+-- name: processes_beside
+-- in: ?1 run id   out: the name of the first run of processes in its groups
+SELECT t.name FROM run t WHERE t.kind = 3 AND t.id IN
+  (SELECT b.run_id FROM run_group a JOIN run_group b ON b.name = a.name WHERE a.run_id = ?1)
+  ORDER BY t.id LIMIT 1;
+
 -- name: run_pid
 -- The PID of the command that a run recorded.
 -- in: ?1 run id

@@ -137,6 +137,13 @@ same "its curve before it was imported" "$(sed -n 2p out | cut -d, -f7-9)" ",,"
 grep -q 'class="part"' out || fail "the picture has no area of PyTorch"
 "$MEMTOOL" timeline parts --device "$device" --ascii >out 2>>err
 grep -q "The area is what PyTorch has allocated (run 'parts.torch'), recorded from .* to the end" out || fail "nothing says what the area is"
+"$MEMTOOL" timeline parts --device "$device" --rss >out 2>>err || fail "no picture of rss"
+grep -q "rss, peak" out || fail "--rss shows $(head -n 1 out)"
+if grep -q "PyTorch" out; then fail "--rss shows more than that"; fi
+("$MEMTOOL" timeline parts.torch --rss >out 2>err)
+[ $? = 2 ] || fail "the rss of a trace is no exit 2"
+# shellcheck disable=SC2016 # not to be expanded
+grep -qxF '`memtool timeline parts` shows that of its process.' err || fail "nothing says where the rss is: $(cat err)"
 "$MEMTOOL" record --torch --malloc --name drawn -- python3 parts.py >out 2>err || fail "exit $?"
 device=$(ask "SELECT device FROM v_device WHERE run = 'drawn' AND device <> 'processes' ORDER BY peak_b DESC LIMIT 1")
 "$MEMTOOL" timeline drawn --device "$device" --format svg >out 2>>err
