@@ -106,9 +106,16 @@ bool mt_malloc_read(const struct mt_malloc *m, pid_t pid, struct mt_malloc_value
     return false;
 }
 
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * (int64_t)1000000000 + t.tv_nsec;
+}
+
 void mt_malloc_ask(const struct mt_malloc *m)
 {
-    enum { DEAR = 100 * 1000, WAITS = 20 };
+    enum { DEAR = 100 * 1000, LONGEST = 50 * 1000 * 1000 };
     static const struct timespec wait = {0, 100 * 1000};
     uint32_t before[MT_MALLOC_PLACES];
     bool asked[MT_MALLOC_PLACES];
@@ -122,8 +129,9 @@ void mt_malloc_ask(const struct mt_malloc *m)
         atomic_fetch_add(&p->asked, 1);
         syscall(SYS_futex, &p->asked, FUTEX_WAKE, 1, NULL, NULL, 0);
     }
-    for (int i = 0, waits = 0; i < MT_MALLOC_PLACES && waits < WAITS; i++)
-        for (; asked[i] && m->table->places[i].number == before[i] && waits < WAITS; waits++)
+    const int64_t until = now_ns() + LONGEST;
+    for (int i = 0; i < MT_MALLOC_PLACES; i++)
+        while (asked[i] && m->table->places[i].number == before[i] && now_ns() < until)
             nanosleep(&wait, NULL);
 }
 

@@ -31,7 +31,8 @@ void mt_malloc_env(const struct mt_malloc *m, const char *library, pid_t recorde
 
 /* What it had when it was looked at last. False: nothing, or that is being written now. */
 bool mt_malloc_read(const struct mt_malloc *m, pid_t pid, struct mt_malloc_values *out);
-/* Has all look once more, now, where that is cheap; waits for it, some milliseconds at most. */
+/* Has all look once more, now, where that is cheap; waits for it, on a machine that is busy 50 ms
+ * at most. */
 void mt_malloc_ask(const struct mt_malloc *m);
 /* The process has ended: its place is free. */
 void mt_malloc_ended(const struct mt_malloc *m, pid_t pid);
