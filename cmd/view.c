@@ -214,10 +214,12 @@ static enum mt_status open_view(struct mt_view *v, const char *ref,
             mt_tree_merge(&v->tree);
     }
     if (wanted->parts & MT_VIEW_BLOCKS && v->has_device)
-        return mt_allocations_open(v->db, &v->run, &v->blocks, err);
-    if (wanted->parts & MT_VIEW_STEPS)
-        return mt_steps_load(v->db, &v->run, &v->blocks.steps, err);
-    return MT_OK;
+        MT_TRY(mt_allocations_open(v->db, &v->run, &v->blocks, err));
+    else if (wanted->parts & MT_VIEW_STEPS)
+        MT_TRY(mt_steps_load(v->db, &v->run, &v->blocks.steps, err));
+    else
+        return MT_OK;
+    return mt_steps_load_marks(v->db, &v->run, &v->blocks.steps, err);
 }
 
 enum mt_status mt_view_open(struct mt_view *v, const char *ref, const struct mt_view_wanted *wanted,

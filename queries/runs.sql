@@ -77,13 +77,13 @@ FROM step WHERE run_id = ?1;
 SELECT coalesce(text, '') FROM note WHERE run_id = ?1;
 
 -- name: process_bounds
--- in: ?1 run id, ?2 device id of a process
+-- in: ?1 run id, ?2 device id of all processes together; NULL: it is one of them
 -- out: what it or a child of it had and nobody saw, what it had at most; whether others may have had more; what all
 -- processes together had at least
 SELECT (SELECT bytes_b FROM note WHERE run_id = ?1 AND kind = 'peak_unseen'),
   (SELECT bytes_b FROM note WHERE run_id = ?1 AND kind = 'peak_at_most'),
   (SELECT count(*) FROM note WHERE run_id = ?1 AND kind = 'unwatched'),
-  (SELECT max(value_b) FROM sample WHERE run_id = ?1 AND device_id = ?2 AND metric IN ('pss', 'at_least'));
+  (SELECT max(value_b) FROM sample WHERE ?2 IS NOT NULL AND run_id = ?1 AND device_id = ?2 AND metric IN ('pss', 'at_least'));
 
 -- name: run_note_kinds
 -- in: ?1 run id   out: kinds of its notes

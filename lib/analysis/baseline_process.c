@@ -104,11 +104,11 @@ static enum mt_status measure_bounds(struct mt_db *db, const struct mt_run *run,
                                      struct mt_baseline_device *to, struct mt_err *err)
 {
     struct mt_stmt *s;
-    bool row;
+    bool row, together = mt_device_is_processes(device);
     MT_TRY(mt_db_query(db, MT_Q_PROCESS_BOUNDS, &s, err));
-    mt_stmt_bind(s, "ii", run->id, device->id);
+    mt_stmt_bind(s, "in", run->id, together ? device->id : MT_UNKNOWN);
     MT_TRY(mt_stmt_step(s, &row, err));
-    if (row && mt_device_is_processes(device))
+    if (row && together)
         measure_together(s, to);
     else if (row) {
         int64_t unseen = mt_stmt_int_or(s, 0, 0), most = mt_stmt_int_or(s, 1, 0);

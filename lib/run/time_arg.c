@@ -6,22 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum mt_status load_marks(struct mt_db *db, const struct mt_run *run, struct mt_steps *out,
-                                 struct mt_err *err)
-{
-    struct mt_stmt *s;
-    bool row;
-    MT_TRY(mt_db_query(db, MT_Q_LOAD_MARKS, &s, err));
-    mt_stmt_bind(s, "i", run->id);
-    for (;;) {
-        MT_TRY(mt_stmt_step(s, &row, err));
-        if (!row)
-            return MT_OK;
-        *mt_vec_push(&out->marks) =
-            (struct mt_said){mt_strdup(mt_stmt_text(s, 1)), mt_stmt_int(s, 0)};
-    }
-}
-
 enum mt_status mt_steps_load(struct mt_db *db, const struct mt_run *run, struct mt_steps *out,
                              struct mt_err *err)
 {
@@ -33,9 +17,25 @@ enum mt_status mt_steps_load(struct mt_db *db, const struct mt_run *run, struct 
     for (;;) {
         MT_TRY(mt_stmt_step(s, &row, err));
         if (!row)
-            return load_marks(db, run, out, err);
+            return MT_OK;
         *mt_vec_push(&out->all) =
             (struct mt_step){mt_stmt_int(s, 0), mt_stmt_int(s, 1), mt_stmt_int(s, 2)};
+    }
+}
+
+enum mt_status mt_steps_load_marks(struct mt_db *db, const struct mt_run *run, struct mt_steps *out,
+                                   struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(db, MT_Q_LOAD_MARKS, &s, err));
+    mt_stmt_bind(s, "i", run->id);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        *mt_vec_push(&out->marks) =
+            (struct mt_said){mt_strdup(mt_stmt_text(s, 1)), mt_stmt_int(s, 0)};
     }
 }
 

@@ -17,10 +17,13 @@ struct mt_said {
 struct mt_steps {
     MT_VEC(struct mt_step) all;
     int64_t dur_ns;               /* of the run */
-    MT_VEC(struct mt_said) marks; /* in order of time */
+    MT_VEC(struct mt_said) marks; /* in order of time; none before mt_steps_load_marks */
 };
 enum mt_status mt_steps_load(struct mt_db *db, const struct mt_run *run, struct mt_steps *out,
                              struct mt_err *err);
+/* What users name, too: it looks at all events of the run. */
+enum mt_status mt_steps_load_marks(struct mt_db *db, const struct mt_run *run, struct mt_steps *out,
+                                   struct mt_err *err);
 void mt_steps_free(struct mt_steps *s);
 
 /* The first nanosecond behind a step; INT64_MAX: it lasts to the end of the run. */

@@ -55,4 +55,15 @@ says() { # SECONDS TEXT FILE: its import ends in time, and says that
 says 8 '20,000 blocks alive at the end' lsan.txt
 says 4 '100,000 allocations, 50,000 frees' ltrace.txt
 
-complained "$seen reports" && [ $seen = 7 ]
+# A baseline has each process.
+awk 'BEGIN {
+    for (t = 0; t < 3; t++) {
+        printf "\n23:42:%02d UID PID minflt/s majflt/s VSZ RSS %%MEM Command\n", t
+        for (p = 0; p < 4000; p++)
+            printf "23:42:%02d 0 %d 1.00 0.00 %d %d 0.01 app%d\n", t, p + 10, 9000 + p, 5000 + p, p
+    }
+}' >pidstat.txt
+says 2 '4,000 processes' pidstat.txt
+within 2 1 check pidstat.txt --baseline pidstat.txt --max-peak-growth 1%
+
+complained "$seen reports" && [ $seen = 9 ]
