@@ -96,9 +96,12 @@ static bool read_frame(struct reader *r, const struct mt_line *line)
     size_t before_n, n;
     int64_t number;
     uint64_t address;
-    if (!mt_field_until(&f, '#', &before, &before_n) || !mt_field_decimal(&f, &number) ||
-        !mt_field_address(&f, &address))
+    if (!mt_field_until(&f, '#', &before, &before_n) || !mt_field_decimal(&f, &number))
         return false;
+    if (!mt_field_address(&f, &address) || f.p == f.end || *f.p != ' ') {
+        mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)line->offset, 0);
+        return true; /* others may follow */
+    }
     mt_field_rest(&f, &rest, &n);
     mt_buf_set(&r->text, rest, n);
     struct mt_native_frame frame = frame_of(r->text.s);

@@ -73,7 +73,7 @@ struct reader {
     struct mt_buf text;       /* scratch */
     struct mt_call_clock clock;
     int64_t first_time, event_n;
-    bool timed;
+    bool timed, clocked; /* lines have times; the one under way has */
     uint64_t line_n, call_n, child_n, beside;
 };
 
@@ -155,7 +155,11 @@ static bool take_address(struct mt_fields *f, uint64_t *v)
 {
     if (mt_field_take(f, "nil") || mt_field_address(f, v))
         return true;
-    return mt_field_take(f, "0");
+    struct mt_fields zero = *f;
+    if (!mt_field_take(&zero, "0") || mt_field_goes_on(&zero))
+        return false;
+    *f = zero;
+    return true;
 }
 
 static bool take_size(struct mt_fields *f, int64_t *v)
@@ -168,6 +172,13 @@ static bool take_product(struct mt_fields *f, int64_t *v)
     int64_t n, each;
     return take_size(f, &n) && mt_field_take(f, ",") && take_size(f, &each) &&
            !__builtin_mul_overflow(n, each, v) && *v <= size_max;
+}
+
+/* Whether the arguments end there, or others follow, as of operator new. */
+static bool ends(const struct mt_fields *f)
+{
+    return f->p == f->end || strchr(") \t", *f->p) ||
+           (*f->p == ',' && f->p + 1 < f->end && f->p[1] == ' ');
 }
 
 static bool take_args(struct mt_fields *f, struct call *call)
@@ -229,7 +240,7 @@ static enum mt_status give_block(struct reader *r, uint32_t thread, const struct
                                  struct mt_fields f, struct mt_err *err)
 {
     uint64_t address = 0;
-    if (!take_address(&f, &address)) {
+    if (!take_address(&f, &address) || (f.p < f.end && *f.p != ' ' && *f.p != '\t')) {
         skip(r);
         return MT_OK;
     }
@@ -286,9 +297,13 @@ static enum mt_status begin_call(struct reader *r, uint32_t thread, struct mt_fi
         t->inner_at = r->line.offset;
     if (call.op == NOTHING || (inner && !later))
         return MT_OK;
+    if (r->timed && !r->clocked) { /* what stands before it cannot be read, so who calls neither */
+        skip(r);
+        return MT_OK;
+    }
     if (object)
         call.object = object_of(r, object, object_n);
-    if (call.op != LOST && !take_args(&f, &call))
+    if (call.op != LOST && !(take_args(&f, &call) && ends(&f)))
         call.op = LOST;
     if (later && t->pending_n < NESTED_MAX)
         t->pending[t->pending_n++] = call;
@@ -342,7 +357,8 @@ static enum mt_status read_line(struct reader *r, struct mt_err *err)
     struct mt_fields f = mt_fields_of(r->line.s, r->line.n);
     uint64_t pid = mt_call_pid(&f);
     int64_t t;
-    bool timed = mt_call_time(&f, &r->clock, &t) && !r->event_n;
+    r->clocked = mt_call_time(&f, &r->clock, &t);
+    bool timed = r->clocked && !r->event_n;
     mt_call_place(&f);
     if (timed && !r->timed)
         r->first_time = t;

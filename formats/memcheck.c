@@ -155,8 +155,11 @@ static enum mt_status read_line(struct reader *r, const struct mt_line *line, st
     struct mt_fields f = mt_fields_of(line->s, line->n);
     enum mt_status st = MT_OK;
     uint64_t number;
-    if (!take_head(&f, &number))
+    if (!take_head(&f, &number)) {
+        if (r->in_stack && line->n > 2 && memcmp(line->s, "==", 2) == 0)
+            mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)line->offset, 0);
         return MT_OK;
+    }
     if (mt_field_take(&f, tool)) {
         begin(r, number);
         return MT_OK;

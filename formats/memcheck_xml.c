@@ -51,10 +51,13 @@ static void read_direct(struct reader *r, const char *text)
 {
     struct mt_fields f = mt_fields_of(text, strlen(text));
     int64_t direct, indirect;
-    if (mt_leak_take_bytes(&f, &direct, &indirect)) {
-        r->direct = direct;
-        mt_wrap_inc(&r->indirect_b, indirect);
+    if (!mt_leak_take_bytes(&f, &direct, &indirect) || !mt_field_take(&f, "bytes in")) {
+        if (strstr(text, " direct,"))
+            mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->xml.offset, 0);
+        return;
     }
+    r->direct = direct;
+    mt_wrap_inc(&r->indirect_b, indirect);
 }
 
 /* The leak under way comes into the report. */

@@ -70,16 +70,20 @@ static struct mt_native_step new_step(struct reader *r, const char *s, size_t n)
 }
 
 /* What stands before the function: its address, or its number and address. */
-static void skip_address(struct mt_fields *f)
+static void skip_address(struct reader *r, struct mt_fields *f)
 {
     struct mt_fields at = *f;
     uint64_t address;
     int64_t number;
+    const char *word;
+    size_t n;
     if (mt_field_address(&at, &address) && at.p < at.end && (*at.p == '\t' || *at.p == ' '))
         *f = at;
     else if (mt_field_decimal(&at, &number) && mt_field_take(&at, "[<") &&
              mt_field_hex(&at, &address) && mt_field_take(&at, ">]"))
         *f = at;
+    else if (mt_field_take(f, "0x") && mt_field_word(f, &word, &n)) /* damaged */
+        mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
 }
 
 static void read_frame(struct reader *r)
@@ -87,7 +91,7 @@ static void read_frame(struct reader *r)
     struct mt_fields f = mt_fields_of(r->line.s, r->line.n);
     const char *s;
     size_t n;
-    skip_address(&f);
+    skip_address(r, &f);
     mt_field_rest(&f, &s, &n);
     if (r->steps.n == STACK_MAX || (n == 22 && memcmp(s, "stack information lost", n) == 0))
         return;

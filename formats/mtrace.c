@@ -117,7 +117,7 @@ static bool take_address(struct mt_fields *f, uint64_t *v)
     unsigned n = mt_hex_eight(p + EIGHT, &low);
     *v = n < EIGHT ? (uint64_t)high << 4 * n | low : (uint64_t)high << 32 | low;
     f->p = p + EIGHT + n;
-    return n < EIGHT || mt_hex_digit(*f->p) > 15;
+    return (n < EIGHT || mt_hex_digit(*f->p) > 15) && !mt_field_goes_on(f);
 }
 
 /* "0x80", or "0" as glibc prints nothing. */

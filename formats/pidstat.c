@@ -88,7 +88,8 @@ static bool place_time(struct reader *r, int64_t s, bool clock, int64_t *t)
 
 /* ---- fields ---- */
 
-/* KiB; with --human in the largest unit with a letter, "20.4M". Locales have commas. */
+/* KiB; with --human in the largest unit with a letter, "20.4M". Locales have commas. A fraction
+ * without a unit is another column's. */
 static bool take_size(const char *s, size_t n, int64_t *bytes)
 {
     static const char units[] = "BkMGTP";
@@ -102,7 +103,8 @@ static bool take_size(const char *s, size_t n, int64_t *bytes)
     for (size_t i = 0; i < n; i++)
         word[i] = word[i] == ',' ? '.' : word[i];
     struct mt_fields f = mt_fields_of(word, n - (unit != NULL));
-    if (!mt_field_fraction(&f, DIGITS, &v) || v < 0 || !mt_field_end(&f))
+    bool fraction = memchr(word, '.', n);
+    if (!mt_field_fraction(&f, DIGITS, &v) || v < 0 || !mt_field_end(&f) || (fraction && !unit))
         return false;
     *bytes = v / 1000 > INT64_MAX >> (shift + 1) ? INT64_MAX
                                                  : (v / 1000 << shift) + (v % 1000 << shift) / 1000;
@@ -163,6 +165,8 @@ static bool read_row(struct mt_fields f, const struct columns *c, struct row *ou
         if (i == c->command)
             mt_field_rest(&before, &out->command, &out->command_n);
     }
+    if (c->command >= 0 && !out->command)
+        return false; /* it lacks a column: which one is not known */
     return out->thread || (out->pid >= 0 && out->pid <= INT32_MAX && out->rss >= 0);
 }
 

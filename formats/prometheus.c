@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OWN = -1, VALUES_PER_CHECK = 1 << 14, DIGITS = 9, NUMBER = 64, LABELS = 1 << 10 };
+enum { OWN = -1, VALUES_PER_CHECK = 1 << 14, DIGITS = 9, NUMBER = 64 };
 static const int64_t milli = 1000 * 1000;
 static const int64_t most = INT64_C(1) << 60; /* bytes that there can be */
 static const char name_key[] = "__name__", type_key[] = "memtype";
@@ -95,7 +95,7 @@ void mt_prometheus_begin(struct mt_prometheus *p)
 void mt_prometheus_label(struct mt_prometheus *p, const char *key, size_t key_n, const char *value,
                          size_t value_n)
 {
-    if (!value_n || p->labels.n == LABELS) /* a label without text is none */
+    if (!value_n) /* a label without text is none */
         return;
     uint32_t k = mt_strtab_add(&p->texts, key, key_n);
     *mt_vec_push(&p->labels) =
@@ -120,26 +120,41 @@ static int meaning_of(const struct mt_prometheus *p)
     return -1;
 }
 
-/* "a=1,b=2" of all labels but those that say what is counted, in order of their names. */
+/* In order of their names, those of one name in any. */
+static int by_key(const void *a, const void *b, void *texts)
+{
+    const struct mt_prometheus_label *x = a, *y = b;
+    int order = strcmp(mt_strtab_get(texts, x->key), mt_strtab_get(texts, y->key));
+    return order ? order : (x->value > y->value) - (x->value < y->value);
+}
+
+/* A text in which no comma and no backslash is taken for one between labels. */
+static void add_escaped(struct mt_buf *to, const char *s)
+{
+    for (; *s; s++) {
+        if (*s == ',' || *s == '\\')
+            mt_buf_addc(to, '\\');
+        mt_buf_addc(to, *s);
+    }
+}
+
+/* "a=1,b=2" of all labels but those that say what is counted, in order of their names; the first of
+ * those with one name. */
 static uint32_t identity_of(struct mt_prometheus *p)
 {
     struct mt_buf text = {0};
     mt_buf_adds(&text, "");
-    const char *last = "";
-    for (size_t n = 0; n < p->labels.n; n++) {
-        const struct mt_prometheus_label *next = NULL;
-        for (size_t i = 0; i < p->labels.n; i++) {
-            const char *key = mt_strtab_get(&p->texts, p->labels.v[i].key);
-            if (strcmp(key, last) > 0 &&
-                (!next || strcmp(key, mt_strtab_get(&p->texts, next->key)) < 0))
-                next = &p->labels.v[i];
-        }
-        if (!next)
-            break;
-        last = mt_strtab_get(&p->texts, next->key);
-        if (strcmp(last, name_key) != 0 && strcmp(last, type_key) != 0)
-            mt_buf_addf(&text, "%s%s=%s", text.n ? "," : "", last,
-                        mt_strtab_get(&p->texts, next->value));
+    if (p->labels.n)
+        qsort_r(p->labels.v, p->labels.n, sizeof *p->labels.v, by_key, &p->texts);
+    for (size_t i = 0; i < p->labels.n; i++) {
+        const struct mt_prometheus_label *l = &p->labels.v[i];
+        const char *key = mt_strtab_get(&p->texts, l->key);
+        if ((i && l[-1].key == l->key) || strcmp(key, name_key) == 0 || strcmp(key, type_key) == 0)
+            continue;
+        mt_buf_adds(&text, text.n ? "," : "");
+        add_escaped(&text, key);
+        mt_buf_addc(&text, '=');
+        add_escaped(&text, mt_strtab_get(&p->texts, l->value));
     }
     uint32_t id = mt_strtab_add(&p->texts, text.s, text.n);
     mt_buf_free(&text);

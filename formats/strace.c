@@ -105,6 +105,16 @@ static enum mt_status read_sign(struct mt_strace *r, uint32_t thread, struct mt_
     return MT_OK;
 }
 
+/* Whether what stands before a call, or the end of one or of a thread, cannot be read. */
+static bool is_damaged(const struct mt_fields *f)
+{
+    size_t n = (size_t)(f->end - f->p);
+    if (is_name(f->p, 1) || strchr("+-<", *f->p))
+        return false;
+    return (memchr(f->p, '(', n) && memmem(f->p, n, " = ", 3)) || memmem(f->p, n, " resumed>", 9) ||
+           memmem(f->p, n, "+++ ", 4);
+}
+
 static enum mt_status read_line(struct mt_strace *r, struct mt_err *err)
 {
     struct mt_fields f = mt_fields_of(r->line.s, r->line.n);
@@ -120,6 +130,10 @@ static enum mt_status read_line(struct mt_strace *r, struct mt_err *err)
     mt_field_blanks(&f);
     if (f.p == f.end)
         return MT_OK;
+    if (is_damaged(&f)) {
+        mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
+        return MT_OK;
+    }
     MT_TRY(mt_strace_time(r, timed, t, err));
     struct mt_fields call = f;
     uint32_t thread = mt_strace_thread(r, pid);

@@ -90,10 +90,16 @@ static bool take_address(struct mt_fields *f, uint64_t *v)
     return mt_field_take(f, "NULL") || mt_field_address(f, v);
 }
 
+/* Whether the next byte is one that ends an argument, or a result. */
+static bool ends(const struct mt_fields *f)
+{
+    return f->p == f->end || strchr(",) \t", *f->p);
+}
+
 static bool take_size(struct mt_fields *f, uint64_t *v)
 {
     int64_t size;
-    if (!mt_field_take(f, ",") || !mt_field_decimal(f, &size) || size < 0)
+    if (!mt_field_take(f, ",") || !mt_field_decimal(f, &size) || size < 0 || !ends(f))
         return false;
     *v = (uint64_t)size;
     return true;
@@ -145,7 +151,7 @@ static bool take_args(struct mt_strace *r, int what, const struct mt_strace_call
 {
     struct mt_fields a = call->args, result = call->result, prot, flags, fd;
     uint64_t *at = &r->next.at, returned = 0;
-    bool is_address = take_address(&result, &returned);
+    bool is_address = take_address(&result, &returned) && ends(&result);
     switch (what) {
     case MAPS:
         if (!take_address(&a, at) || !take_size(&a, &r->next.bytes))

@@ -110,7 +110,16 @@ static inline bool mt_field_take(struct mt_fields *f, const char *text)
 /* The part of mt_field_address for what seldom comes. */
 bool mt_field_nil(struct mt_fields *f, uint64_t *v);
 
-/* Hex digits behind "0x"; "(nil)" is 0, as glibc prints a null pointer. */
+/* Whether a byte behind the digits of an address is of the same word: that is damaged then. */
+static inline bool mt_field_goes_on(const struct mt_fields *f)
+{
+    unsigned char c = f->p < f->end ? (unsigned char)*f->p : ' ';
+    return (unsigned char)((c | 0x20) - 'a') < 26 || c == '_' || c >= 0x7f ||
+           (c < ' ' && c != '\t');
+}
+
+/* Hex digits behind "0x", and no letter behind these; "(nil)" is 0, as glibc prints a null pointer.
+ */
 static inline bool mt_field_address(struct mt_fields *f, uint64_t *v)
 {
     const char *p = f->p;
@@ -119,8 +128,10 @@ static inline bool mt_field_address(struct mt_fields *f, uint64_t *v)
     if (f->end - p < 3 || p[0] != '0' || p[1] != 'x' || mt_hex_digit(p[2]) > 15)
         return mt_field_nil(f, v);
     struct mt_fields digits = {p + 2, f->end};
-    if (!mt_field_hex(&digits, v))
+    uint64_t address;
+    if (!mt_field_hex(&digits, &address) || mt_field_goes_on(&digits))
         return false;
+    *v = address;
     f->p = digits.p;
     return true;
 }

@@ -66,6 +66,13 @@ static const struct summed_file lsans[] = {
      " alloc ? n ? peak ? end 90 no time 0\n"
      "[direct leak];main;leaf 0/0/60\n"
      "[direct leak];g 0/0/30\n"},
+    {"a damaged frame between others",
+     BEGINS DIRECT
+     "    #0 0x1 in leaf /a.c:5\n    #1 Gx2 in f /a.c:6\n    #2 0x3 in main /a.c:7\n\n" SUMMARY(30,
+                                                                                                3),
+     " alloc ? n ? peak ? end 30 no time 0\n"
+     "[direct leak];main;leaf 0/0/30\n"
+     "note skipped 1\n"},
     {"a size that cannot be true",
      BEGINS
      "Direct leak of 99999999999999999999 byte(s) in 1 object(s) allocated from:\n" STACK DIRECT
@@ -134,6 +141,12 @@ static const struct summed_file memchecks[] = {
      " alloc ? n ? peak ? end 3005 no time 0\n"
      "[definitely lost];main;leaf 0/0/3000\n"
      "[possibly lost];g 0/0/5\n"},
+    {"a damaged number of the process before a frame",
+     TOOL "==7== 3,000 bytes in 3 blocks are definitely lost in loss record 2 of 2\n" AT
+          "==#== by 0x11: leaf (a.c:5)\n==7==    by 0x12: main (a.c:9)\n" TOTALS
+          "3,000 bytes in 3 blocks\n",
+     " alloc ? n ? peak ? end 3000 no time 0\n"
+     "[definitely lost];main 0/0/3000\nnote skipped 1\n"},
     {"an error that is no leak",
      TOOL "==7== Invalid read of size 4\n==7==    at 0x1: f (a.c:1)\n" LOST TOTALS
           "3,000 bytes in 3 blocks\n",
@@ -217,6 +230,20 @@ static const struct summed_file xmls[] = {
      "[definitely lost];main;leaf 0/0/10\n"
      "[indirectly lost] 0/0/20\n"
      "note unlisted 1\n"
+     "note kinds_left_out 1\n"},
+    {"what is direct is damaged: all of it is",
+     XML_DEFAULT("memcheck")
+         LEAK("Leak_DefinitelyLost", "30 (10 direct, 20,-00 indirect) bytes in 3 blocks", 30, 3)
+             FRAMES END,
+     " alloc ? n ? peak ? end 30 no time 0\n"
+     "[definitely lost];main;leaf 0/0/30\n"
+     "note skipped 1\n"
+     "note kinds_left_out 1\n"},
+    {"another figure of the text is damaged",
+     XML_DEFAULT("memcheck") LEAK("Leak_DefinitelyLost", "100,-000 bytes in 3 blocks", 100000, 3)
+         FRAMES END,
+     " alloc ? n ? peak ? end 100000 no time 0\n"
+     "[definitely lost];main;leaf 0/0/100000\n"
      "note kinds_left_out 1\n"},
     {"what is reachable is not listed",
      XML_DEFAULT("memcheck") LEAK("Leak_DefinitelyLost", "", 30, 3) FRAMES END,

@@ -29,6 +29,16 @@ static const struct summed_file files[] = {
      "7 malloc(8) = 0x10\n7 realloc(0x10, 16 <unfinished ...>\n8 malloc(4) = 0x10\n7 <... realloc "
      "resumed> ) = 0x20\n",
      " alloc 28 n 3 peak 20 end 20 outside 28/20/20 moments 3 events 3\n"},
+    {"damaged sizes",
+     "7 malloc(8) = 0x10\n7 malloc(1,8) = 0x20\n7 malloc(1#8) = 0x30\n7 calloc(2, 3.) = 0x40\n"
+     "7 _Znwm(2, 1, 0) = 0x50\n",
+     " alloc 10 n 2 peak 10 end 10 outside 10/10/10 moments 2 events 2\nnote skipped 3\n"},
+    {"damaged times",
+     "7 1.0 a->malloc(8) = 0x10\n7 1.x a->malloc(4) = 0x20\n7# 1.0 a->free(0x10)\n",
+     " alloc 8 n 1 peak 8 end 8 moments 1 ns 0\n[a] 8/8/8\nnote skipped 2\n"},
+    {"damaged addresses",
+     "7 malloc(8) = 0x10\n7 malloc(8) = 0x1x0\n7 malloc(8) = 0x2-0\n7 free(0x1z)\n",
+     " alloc 8 n 1 peak 8 end 8 outside 8/8/8 moments 1 events 1\nnote skipped 3\n"},
     {"a realloc that fails, or leaves it there, late",
      "7 malloc(8) = 0x10\n7 realloc(0x10, 99 <unfinished ...>\n8 malloc(4) = 0x20\n7 <... realloc "
      "resumed> ) = 0\n7 realloc(0x10, 16 <unfinished ...>\n7 <... realloc resumed> ) = 0x10\n",

@@ -22,6 +22,11 @@ static const struct summed_file mtraces[] = {
     {"moved", START A "+ 0x10 0x10\n" A "< 0x10\n" A "> 0x20 0x30\n",
      " alloc 64 n 2 peak 48 end 48 moments 2 events 2\n"
      "[a+0x12] 64/48/48\n"},
+    {"damaged addresses",
+     START A "+ 0x10 0x10\n" A "+ 0x55g0 0x10\n" A "+ 0x5655897514g0 0x10\n" A "- 0x1z\n" A
+             "+ 0x40 0x1z\n",
+     " alloc 16 n 1 peak 16 end 16 moments 1 events 1\n"
+     "[a+0x12] 16/16/16\nnote skipped 4\n"},
     {"moved in place", START A "+ 0x10 0x10\n" B "< 0x10\n" B "> 0x10 0x8\n",
      " alloc 24 n 2 peak 16 end 8 moments 2 events 2\n"
      "[a+0x12] 16/16/0\n"

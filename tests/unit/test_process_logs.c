@@ -114,6 +114,12 @@ static const struct log_file logs[] = {
      PIDSTAT "1000 0 7 1.0 0.0 2000 100 0.1 a\n1001 0 7 1.0 0.0 2000 much 0.1 a\n",
      "ns 0 from 1000000000000\nprocess unchanged peak 102400\n"
      "virtual of process 2048000 at 0\nnote skipped 1\n"},
+    {"pidstat: rows that lack a column, or a dot of one", &mt_reader_pidstat,
+     PIDSTAT "1000 0 7 1.0 0.0 2000 100 0.1 a\n1001 0 7 1.0 2000 200 0.1 a\n"
+             "1002 0 7 1.0 0.0 2000 300 a\n1003 0 7 1.0 0.0 2000 300 b c\n",
+     "ns 3000000000 from 1000000000000\nprocess 102400..307200 until 3000000000 peak 307200\n"
+     "virtual of process 2048000 at 0\nvirtual of process 2048000 at 3000000000\n"
+     "note skipped 2\n"},
     {"pidstat: nothing but a head", &mt_reader_pidstat, PIDSTAT, NOTHING},
     {"rollups: two, their values", &mt_reader_proc_text,
      "1763870000\n" ROLLUP "Rss: 100 kB\nPss: 90 kB\nPrivate_Clean: 4 kB\nPrivate_Dirty: 5 kB\n"
@@ -191,6 +197,10 @@ static const struct log_file logs[] = {
      RSS "{job=\"a\\nb\"} 5 1763870000000\n" RSS "{job=\"anb\"} 6 1763870000000\n",
      "ns 0 from 1763870000000000000\nprocess:a_b unchanged peak 5\n"
      "process:anb 0..6 until 0 peak 6\n"},
+    {"prometheus: a comma in a label", &mt_reader_prometheus_text,
+     RSS "{pod=\"1,q=2\"} 5 1763870000000\n" RSS "{pod=\"1\",q=\"2\"} 6 1763870000000\n",
+     "ns 0 from 1763870000000000000\nprocess:pod_1__q_2 unchanged peak 5\n"
+     "process:pod_1_q_2 0..6 until 0 peak 6\n"},
     {"prometheus: none of memory", &mt_reader_prometheus_text,
      "# TYPE up gauge\nup{job=\"api\"} 1 1763870000000\n", NOTHING},
 

@@ -18,6 +18,18 @@ static const struct summed_file files[] = {
      "3</usr/lib/libx.so>, 0) = 0x11000\n",
      " alloc 12288 n 2 peak 8192 end 8192 moments 2 events 2\n[anonymous memory] "
      "8192/8192/4096\n[file libx.so] 4096/0/4096\n"},
+    {"damaged addresses and sizes",
+     "mmap(NULL, 4096, " RW ") = 0x10000\nmmap(NULL, 4096, " RW ") = 0x2z0000\n"
+     "mmap(NULL, 4096, " RW ") = 0x2-0000\nmmap(NULL, 4#96, " RW ") = 0x30000\n"
+     "munmap(0x1?0000, 4096) = 0\nmunmap(0x1x0000, 4096) = 0\n",
+     " alloc 4096 n 1 peak 4096 end 4096 moments 1 events 1\n"
+     "[anonymous memory] 4096/4096/4096\nnote skipped 5\n"},
+    {"damaged beginnings of lines",
+     "7 1.0 mmap(NULL, 4096, " RW ") = 0x10000\n7 1.x munmap(0x10000, 4096) = 0\n"
+     "7, 1.0 munmap(0x10000, 4096) = 0\n7 1#0 <... mmap resumed>) = 0x50000\n"
+     "7 1.# +++ exited with 0 +++\n12 lines of a program\n",
+     " alloc 4096 n 1 peak 4096 end 4096 moments 1 ns 0\n"
+     "[anonymous memory] 4096/4096/4096\nnote skipped 4\n"},
     {"what is reserved is none",
      "mmap(NULL, 65536, PROT_NONE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x10000\n"
      "mprotect(0x10000, 8192, PROT_READ|PROT_WRITE) = 0\nmprotect(0x11000, 4096, PROT_NONE) = 0\n"
