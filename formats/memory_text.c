@@ -137,8 +137,13 @@ static bool read_time_v(struct reader *r)
     struct mt_fields f = mt_fields_of(r->line.s, r->line.n);
     const char *s;
     size_t n;
-    if (mt_field_take(&f, "Elapsed (wall clock) time (h:mm:ss or m:ss):"))
-        return take_elapsed(&f, &r->elapsed_ns);
+    if (mt_field_take(&f, "Elapsed (wall clock) time (h:mm:ss or m:ss):")) {
+        if (!take_elapsed(&f, &r->elapsed_ns) || !mt_field_end(&f)) {
+            r->elapsed_ns = -1;
+            mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
+        }
+        return true;
+    }
     if (mt_field_take(&f, "Command being timed:")) {
         mt_field_rest(&f, &s, &n);
         bool quoted = n > 1 && s[0] == '"' && s[n - 1] == '"';

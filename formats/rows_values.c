@@ -17,10 +17,10 @@ static struct mt_fields fields_of(const struct mt_row *row, enum mt_rows_column 
 bool mt_row_count(const struct mt_row *row, enum mt_rows_column c, int64_t *v)
 {
     struct mt_fields f = fields_of(row, c);
-    if (!mt_field_decimal(&f, v) || *v < 0 || *v > count_max)
+    if (mt_field_take(&f, "-") || !mt_field_decimal(&f, v) || *v > count_max)
         return false;
-    if (f.p < f.end && *f.p == '.')
-        for (f.p++; f.p < f.end && *f.p == '0';)
+    if (mt_field_take(&f, ".0"))
+        while (f.p < f.end && *f.p == '0')
             f.p++;
     return mt_field_end(&f);
 }

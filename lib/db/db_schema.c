@@ -4,12 +4,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum mt_status mt_db_exec(struct mt_db *db, const char *sql, struct mt_err *err)
 {
     if (sqlite3_exec(db->sql, sql, NULL, NULL, NULL) == SQLITE_OK)
         return MT_OK;
     return mt_db_fail(db, "the database cannot be used", err);
+}
+
+static enum mt_status not_a_database(const struct mt_db *db, struct mt_err *err)
+{
+    mt_err_input(err, db->path);
+    MT_FAIL(err, MT_EDB, "this file is not a database");
+    mt_err_hint(err, "Nothing was changed. Name another with --db.");
+    return MT_EDB;
 }
 
 enum mt_status mt_db_number(struct mt_db *db, const char *sql, int64_t *value, struct mt_err *err)
@@ -22,12 +31,8 @@ enum mt_status mt_db_number(struct mt_db *db, const char *sql, int64_t *value, s
     sqlite3_finalize(s);
     if (rc == SQLITE_ROW || rc == SQLITE_DONE)
         return MT_OK;
-    if (rc == SQLITE_NOTADB) {
-        mt_err_input(err, db->path);
-        MT_FAIL(err, MT_EDB, "this file is not a database");
-        mt_err_hint(err, "Nothing was changed. Name another with --db.");
-        return MT_EDB;
-    }
+    if (rc == SQLITE_NOTADB)
+        return not_a_database(db, err);
     return mt_db_fail(db, "the database cannot be read", err);
 }
 
@@ -104,6 +109,9 @@ enum mt_status mt_db_check_schema(struct mt_db *db, bool *fresh, struct mt_err *
 enum mt_status mt_db_create_schema(struct mt_db *db, bool *created, struct mt_err *err)
 {
     bool fresh;
+    struct stat file; /* SQLite takes a single byte for nothing */
+    if (stat(db->path, &file) == 0 && file.st_size == 1)
+        return not_a_database(db, err);
     MT_TRY(mt_db_exec(db, MT_DB_PRAGMAS, err));
     MT_TRY(mt_db_begin(db, err));
     MT_TRY(mt_db_check_schema(db, &fresh, err));

@@ -238,7 +238,7 @@ bool mt_json_int(struct mt_slice s, int64_t *out)
         if (__builtin_mul_overflow(v, 10u, &v) ||
             __builtin_add_overflow(v, (uint64_t)(*p - '0'), &v))
             return false;
-    if (p == digits || (p < end && *p++ != '.'))
+    if (p == digits || (p < end && (*p++ != '.' || p == end)))
         return false;
     while (p < end && *p == '0')
         p++;

@@ -3,6 +3,7 @@
 #include "tests/unit/program.h"
 #include "tests/unit/rows.h"
 #include <sqlite3.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -114,13 +115,34 @@ static void truncated_while_read(void **state)
     program_end(&p);
 }
 
+/* SQLite would take it for an empty database. */
+static void a_byte_of_another(void **state)
+{
+    (void)state;
+    static const char path[] = "byte.txt";
+    struct mt_err err = MT_ERR_INIT;
+    struct mt_db *db;
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputc('x', f);
+    fclose(f);
+    assert_int_equal(mt_db_open(path, MT_DB_WRITE, &db, NULL, &err), MT_EDB);
+    assert_string_equal(err.what, "this file is not a database");
+    f = fopen(path, "r");
+    assert_int_equal(fgetc(f), 'x');
+    assert_int_equal(fgetc(f), EOF);
+    fclose(f);
+    unlink(path);
+}
+
 int main(void)
 {
     static const struct {
         const char *name;
-    } once[] = {{"truncated while it is read"}};
+    } once[] = {{"truncated while it is read"}}, byte[] = {{"a file of one byte"}};
     static struct row_tests tests;
     ROWS_ADD(&tests, open_foreign, foreign);
     ROWS_ADD(&tests, truncated_while_read, once);
+    ROWS_ADD(&tests, a_byte_of_another, byte);
     return ROWS_RUN(&tests, "foreign databases");
 }

@@ -265,6 +265,10 @@ static const struct pattern_file patterns[] = {
      "process_rss of process 7168 at 2\npeak_rss_2 of process 9216 at 2\n"
      "peak_rss of process 8192 at 2\nprocess_rss of process 6144 at 3\nnote names 2\n",
      NULL},
+    {"time -v: how long it took is damaged",
+     "\tElapsed (wall clock) time (h:mm:ss or m:ss): 0:04.G7\n"
+     "\tMaximum resident set size (kbytes): 100\n",
+     "(null) 0 from 0\nprocess unchanged peak 102400\nnote skipped 1\n", NULL},
     {"the name that was there first is the rss",
      "RSS: 5 KiB\nOwn RSS: 7 KiB | RSS: 6 KiB\nOwn RSS: 8 KiB | RSS: 6 KiB\n",
      "samples 3 from 0\nprocess 5120..6144 until 2 peak 6144\nown_rss of process 7168 at 2\n"

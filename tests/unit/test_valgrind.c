@@ -239,6 +239,8 @@ static const struct summed_file dhats[] = {
      "error at -1: more is alive at the end than at the peak\n"},
     {"no peak, though there were blocks", TOP "\"pps\":[" PATH(9, 0, 0, "3") "]" TABLE,
      "error at -1: blocks were allocated, and nothing was held at the peak\n"},
+    {"a figure whose fraction is lost", TOP "\"pps\":[" PATH(9., 7, 2, "3") "]" TABLE,
+     "error at 136: none of its figures can be true (1 call path)\n"},
     {"further figures that leave 64 bits",
      TOP "\"pps\":[{\"tb\":9,\"tbk\":1,\"tl\":9223372036854775807,\"gb\":9,\"gbk\":1,\"eb\":0,"
          "\"ebk\":0,\"fs\":[3]}," PATH(9, 7, 2, "3") "]" TABLE,
