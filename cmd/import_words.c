@@ -167,6 +167,25 @@ static void describe_notes(struct mt_buf *out, const struct mt_recording *r)
         mt_buf_addf(out, "  steps: %s\n", advice);
 }
 
+/* What --split was to keep apart, of a heap log that does not say it. */
+static void describe_unsplit(struct mt_buf *out, const struct mt_recording *r, unsigned split)
+{
+    static const struct {
+        unsigned bit;
+        enum mt_frame_kind kind;
+        const char *word, *why;
+    } all[] = {{MT_SPLIT_THREAD, MT_FRAME_THREAD, "thread", "does not say which thread allocates"},
+               {MT_SPLIT_LABEL, MT_FRAME_LABEL, "label", "has no labels"},
+               {MT_SPLIT_SIZE, MT_FRAME_SIZE, "size", "does not say how large blocks are"}};
+    unsigned has = 0;
+    for (size_t i = 0; i < r->frames.n; i++)
+        has |= 1u << r->frames.v[i].kind;
+    for (size_t i = 0; i < MT_ARRAY_LEN(all) && r->nodes.n; i++)
+        if (split & all[i].bit && !(has >> all[i].kind & 1))
+            mt_buf_addf(out, "  note: --split %s changes nothing here: the file %s\n", all[i].word,
+                        all[i].why);
+}
+
 /* Options that say nothing of such a recording. */
 static void describe_unused(struct mt_buf *out, const struct mt_recording *r,
                             const struct mt_import_opts *how)
@@ -189,6 +208,8 @@ static void describe_unused(struct mt_buf *out, const struct mt_recording *r,
         if (all[i].given && !all[i].used)
             mt_buf_addf(out, "  note: %s is for %s: it changes nothing here\n", all[i].option,
                         all[i].of);
+    if (heap)
+        describe_unsplit(out, r, how->split);
 }
 
 /* One of very many: a line. */

@@ -303,7 +303,7 @@ static int pidstat_probe(const char *head, size_t n)
     int64_t t;
     bool clock, table = false;
     for (int i = 0; i < 200 && n && mt_field_until(&all, '\n', &s, &line); i++) {
-        struct mt_fields f = mt_fields_of(s, line);
+        struct mt_fields f = mt_fields_of(s, line - (line && s[line - 1] == '\r'));
         struct columns columns;
         if (is_beside(f))
             continue;

@@ -114,6 +114,12 @@ static const struct log_file logs[] = {
      PIDSTAT "1000 0 7 1.0 0.0 2000 100 0.1 a\n1001 0 7 1.0 0.0 2000 much 0.1 a\n",
      "ns 0 from 1000000000000\nprocess unchanged peak 102400\n"
      "virtual of process 2048000 at 0\nnote skipped 1\n"},
+    {"pidstat: with carriage returns", &mt_reader_pidstat,
+     "Linux 6.1.0 (a)\r\n\r\n#      Time   UID       PID  minflt/s  majflt/s     VSZ     RSS   "
+     "%MEM  "
+     "Command\r\n1000 0 7 1.0 0.0 2000 100 0.1 a\r\n",
+     "ns 0 from 1000000000000\nprocess unchanged peak 102400\n"
+     "virtual of process 2048000 at 0\n"},
     {"pidstat: rows that lack a column, or a dot of one", &mt_reader_pidstat,
      PIDSTAT "1000 0 7 1.0 0.0 2000 100 0.1 a\n1001 0 7 1.0 2000 200 0.1 a\n"
              "1002 0 7 1.0 0.0 2000 300 a\n1003 0 7 1.0 0.0 2000 300 b c\n",
