@@ -237,8 +237,12 @@ enum mt_status mt_diff_groups_report(struct mt_diff_groups *g, const struct mt_r
     r->title = mt_asprintf("%s → %s · %zu ranks · %s", g->ranks[0].group, g->ranks[1].group,
                            g->rank_n, g->ranks[0].device);
     MT_TRY(mt_rows_apply(&shown, r, "peak_delta_b", err));
-    mt_report_footer(r, "below, what changed in rank %lld, whose peak grew most",
-                     (long long)g->rank);
+    const int64_t delta_b = g->pairs.v[0].delta_b;
+    mt_report_footer(r, "%sbelow, what changed in rank %lld%s", delta_b ? "" : "no peak grew; ",
+                     (long long)g->rank,
+                     delta_b > 0   ? ", whose peak grew most"
+                     : delta_b < 0 ? ", whose peak fell least"
+                                   : "");
     mt_rows_footer(&shown, r, NULL, "");
     return MT_OK;
 }

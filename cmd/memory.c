@@ -95,10 +95,12 @@ static void describe(struct mt_report *r, const struct mt_run *run)
     mt_report_param(r, "step", mt_cell_text(step));
 }
 
-/* Where to look next. */
+/* Where to look next, unless there is one sample alone. */
 static void point_to_growth(struct mt_report *r, const struct mt_run *run)
 {
     struct mt_buf name = {0};
+    if (run->record_n < 2)
+        return;
     mt_shell_word(&name, run->name);
     mt_report_footer(r, "`memtool leaks %s` says whether it grows.", name.s);
     mt_buf_free(&name);

@@ -146,6 +146,10 @@ for row in pairs:
 m.check(any("1 rank of data has no counterpart in grown" in note for note in both["notes"]), "a rank of one group", both["notes"])
 _, out, _ = m.run("diff", "--group", "data", "--group", "grown")
 m.check(f"below, what changed in rank {pairs[0]['rank']}, whose peak grew most" in out, "people read which rank it is", out[:500])
+same = m.run("diff", "--group", "data", "--group", "data")[1]
+m.check("no peak grew; below, what changed in rank 0\n" in same, "nothing grew", same[:500])
+fell = m.run("diff", "--group", "grown", "--group", "data")[1]
+m.check("no peak grew; below" in fell or "whose peak fell least" in fell, "nothing grew either", fell[:500])
 # --exit-code judges each rank as it does the two runs, and the group as the worst of them.
 VERDICTS = {0: "not worse", 1: "worse", 3: "cannot tell"}
 os.makedirs("swapped")
