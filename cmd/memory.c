@@ -44,6 +44,8 @@ static enum mt_status add_device(struct mt_report *r, const struct mt_view *v,
     struct mt_memstat_row stats[MT_STAT_N];
     int64_t until_ns;
     unsigned gaps;
+    if (mt_device_is_process(d) != (v->run.kind == MT_RUN_PROCESS))
+        return MT_OK; /* of a damaged database: the columns are others */
     if (mt_device_is_process(d)) {
         const struct mt_memory_asked asked = {*w, from || to || at.n, step || per, at, per};
         return mt_memory_process(r, v, d, &asked, err);
