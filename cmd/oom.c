@@ -75,6 +75,11 @@ static struct mt_row *add_fact(struct page *p, enum fact fact, int64_t bytes)
     return row;
 }
 
+static bool is_cpu(const struct page *p)
+{
+    return p->v.device.type == MT_DEVICE_CPU;
+}
+
 /* A part of what is reserved. */
 static void add_share(struct page *p, enum fact fact, int64_t bytes, int64_t n)
 {
@@ -99,8 +104,9 @@ static void add_outside(struct page *p)
 static void add_facts(struct page *p)
 {
     add_fact(p, ASKED_FOR, p->oom->asked_b);
-    add_fact(p, DEVICE_FREE,
-             p->oom->device_free_b == INT64_MIN ? MT_UNKNOWN : p->oom->device_free_b);
+    if (p->part_n == 1 || !is_cpu(p))
+        add_fact(p, DEVICE_FREE,
+                 p->oom->device_free_b == INT64_MIN ? MT_UNKNOWN : p->oom->device_free_b);
     add_outside(p);
     if (!p->has_segments)
         return;
@@ -283,13 +289,15 @@ static void describe(struct page *p)
     mt_report_total(r, "asked_for_b", mt_cell_int(p->oom->asked_b));
     mt_report_total(r, "site", mt_cell_text(asker));
     if (earlier)
-        mt_report_note(r, "%s failed before this one: memtool fragmentation %s.",
-                       mt_human_plural((int64_t)earlier, "allocation", more), p->run);
+        mt_report_note(r, "%s failed before this one%s%s%s.",
+                       mt_human_plural((int64_t)earlier, "allocation", more),
+                       p->has_segments ? ": `memtool fragmentation " : "",
+                       p->has_segments ? p->run : "", p->has_segments ? "`" : "");
     if (p->has_segments && capacity_b == MT_UNKNOWN)
         mt_report_note(r, "What others hold on the GPU (CUDA itself, NCCL, other processes) is in "
                           "no snapshot: --capacity, the total capacity that the error message "
                           "names, tells it.");
-    if (!p->has_segments)
+    if (!p->has_segments && !is_cpu(p))
         mt_report_note(r, "What the allocator reserved is in no trace: a snapshot has it "
                           "(torch.cuda.memory._record_memory_history()).");
     if (p->part_n > 1) {
@@ -338,6 +346,7 @@ static void say_unrecorded(const struct mt_run *run, struct mt_report *r)
 static enum mt_status show_none(struct page *p, struct mt_err *err)
 {
     struct mt_report *r = &p->parts[0];
+    struct mt_buf name = {0};
     p->part_n = 1;
     mt_report_init(r, "memtool.oom", 1);
     mt_view_about(&p->v, r, MT_ABOUT_SUMS | MT_ABOUT_LEVELS);
@@ -348,7 +357,14 @@ static enum mt_status show_none(struct page *p, struct mt_err *err)
                                                 "recorded",
                                                 p->v.run.name, device_name ? " on " : "",
                                                 device_name ? p->v.device.name : "");
-    r->empty = "memtool peak and memtool fragmentation show how near it came";
+    mt_shell_word(&name, p->v.run.name);
+    r->empty = mt_device_knows(&p->v.device, MT_KNOWS_SEGMENTS)
+                   ? mt_report_textf(r,
+                                     "`memtool peak %s` and `memtool fragmentation %s` show how "
+                                     "near it came",
+                                     name.s, name.s)
+                   : mt_report_textf(r, "`memtool peak %s` shows how high memory rose", name.s);
+    mt_buf_free(&name);
     return mt_show(r, err);
 }
 

@@ -152,6 +152,7 @@ static void name_stream(struct mt_snap_replayer *r, const struct mt_snap_device 
     s->stream = e->stream;
     s->pool = mt_snap_pool(r, e->pool);
     s->node = node_of(r, d, e->path, e->label);
+    s->has_node = s->node != MT_NONE;
     s->has_stream = true;
 }
 

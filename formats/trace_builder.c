@@ -220,11 +220,13 @@ static bool device_of(struct mt_trace_builder *in, const struct mt_event *ev, ui
 static void take_oom(struct mt_trace_builder *in, const struct mt_event *ev, uint16_t device,
                      int64_t offset)
 {
+    const uint32_t thread = thread_of(in, ev);
     mt_rec_note(in->rec, MT_NOTE_OOM, offset, ev->bytes);
     *mt_vec_push(&in->rec->samples) = (struct mt_sample){.t_ns = ev->ts_ns,
                                                          .value = ev->bytes,
                                                          .order = (uint32_t)in->rec->event_n,
                                                          .event = MT_GONE,
+                                                         .thread = thread,
                                                          .device = device,
                                                          .metric = MT_METRIC_OOM};
 }
@@ -267,9 +269,12 @@ static enum mt_status take_memory(struct mt_trace_builder *in, const struct mt_e
                                   int64_t offset, struct mt_err *err)
 {
     const uint32_t needed = MT_HAS_TS | MT_HAS_BYTES;
+    /* What could not be allocated adds to nothing, and the larger a request, the sooner it fails.
+     */
+    const int64_t most = ev->cls == MT_EVENT_OOM ? INT64_MAX : INT64_MAX / 4;
     uint16_t device;
     in->rec->whole_us &= !ev->decimals;
-    if ((ev->valid & needed) != needed || ev->ts_ns > INT64_MAX / 2 || ev->bytes > INT64_MAX / 4 ||
+    if ((ev->valid & needed) != needed || ev->ts_ns > INT64_MAX / 2 || ev->bytes > most ||
         ev->bytes < -(INT64_MAX / 4) || !device_of(in, ev, &device))
         return skip_damaged(in, offset);
     if (ev->cls != MT_EVENT_OOM)

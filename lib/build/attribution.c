@@ -176,6 +176,44 @@ static void sample_reserved(struct mt_recording *r)
     free(held_b);
 }
 
+/* The call path of the op that is open on a thread at a moment; MT_NONE = none. */
+static uint32_t node_at(const struct mt_thread *t, int64_t t_ns)
+{
+    size_t low = 0, high = t->ops.n;
+    while (low < high) {
+        size_t mid = (low + high) / 2;
+        if (t->ops.v[mid].start_ns <= t_ns)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    const struct mt_op *op = low ? &t->ops.v[low - 1] : NULL;
+    while (op && op->end_ns < t_ns)
+        op = op->parent == MT_NONE ? NULL : &t->ops.v[op->parent - t->op_base];
+    return op ? op->node : MT_NONE;
+}
+
+/* Allocations that failed are no records: each lies behind those of its moment. */
+static void place_failures(struct mt_recording *r)
+{
+    for (size_t i = 0; i < r->samples.n; i++) {
+        struct mt_sample *s = &r->samples.v[i];
+        size_t low = 0, high = r->records.n;
+        if (s->metric != MT_METRIC_OOM)
+            continue;
+        while (low < high) {
+            size_t mid = (low + high) / 2;
+            if (r->records.v[mid].t_ns <= s->t_ns)
+                low = mid + 1;
+            else
+                high = mid;
+        }
+        s->record_n = (uint32_t)low;
+        s->node = node_at(&r->threads.v[s->thread], s->t_ns);
+        s->has_node = s->node != MT_NONE;
+    }
+}
+
 /* Why there is no memory record: whether the file says that there was to be any. */
 static enum mt_note_kind why_no_memory(const struct mt_recording *r)
 {
@@ -198,6 +236,7 @@ void mt_build_attribution(struct mt_recording *r)
         mt_build_unseen_allocs(r);
         mt_build_unseen(r);
         find_start(r);
+        place_failures(r);
     }
     run_totals(r);
     sample_reserved(r);

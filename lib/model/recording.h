@@ -166,9 +166,11 @@ struct mt_sample {
     uint32_t record_n; /* records before it; 0 = none, or unknown */
     int64_t event;     /* of snapshots: number of the device's event; MT_GONE: before the first */
     int64_t stream;    /* of an oom in a snapshot: what it was asked for, */
-    uint32_t pool;     /* and string id of the pool, MT_NONE unknown; */
-    uint32_t node;     /* the call path that asked, MT_NONE unknown */
-    bool has_stream;   /* false: none of these is known */
+    uint32_t pool;     /* and string id of the pool, MT_NONE unknown */
+    bool has_stream;   /* false: neither is known */
+    uint32_t thread;   /* of an oom in a trace: where it was asked for */
+    uint32_t node;     /* of an oom: the call path that asked, if has_node */
+    bool has_node;
 };
 enum mt_metric {
     MT_METRIC_RESERVED = 0,

@@ -320,7 +320,7 @@ static enum mt_status write_samples(struct mt_writer *w, struct mt_err *err)
         pool = INT64_MIN;
         if (p->has_stream && p->pool != MT_NONE)
             MT_TRY(mt_store_string(w, p->pool, &pool, err));
-        int64_t node = p->has_stream && p->node != MT_NONE ? w->node + (int64_t)p->node : INT64_MIN;
+        int64_t node = p->has_node ? w->node + (int64_t)p->node : INT64_MIN;
         MT_TRY(mt_db_query(w->db, MT_Q_SAMPLE_ADD, &s, err));
         mt_stmt_bind(s, "iiiisiIIIII", w->run, position++, w->device + p->device,
                      p->t_ns - r->start_ns, mt_rec_metric_name(r, p->metric), p->value,
