@@ -82,7 +82,7 @@ static void metric_apart(const char *name, char metric[MT_TEXT_NAME])
 
 static void set_apart(struct reader *r, const struct mt_text_pair *p, const char *main_name)
 {
-    enum { MOST = 16 };
+    enum { MOST = UINT8_MAX }; /* a run has no room for more */
     char metric[MT_TEXT_NAME];
     if (is_apart(r, p->name) || r->apart.n == MOST)
         return;
@@ -106,9 +106,10 @@ static void tell_apart(struct reader *r, enum mt_pair_meaning meaning)
         struct mt_text_pair *p = &r->pairs.v[i];
         if (p->meaning != meaning)
             continue;
-        if (first && strcmp(p->name, first->name) != 0)
+        const bool other = first && strcmp(p->name, first->name) != 0;
+        if (other)
             set_apart(r, p, first->name);
-        if (is_apart(r, p->name))
+        if (other || is_apart(r, p->name))
             p->meaning = MT_PAIR_OTHER;
     }
 }
@@ -202,7 +203,7 @@ static int metric_of(struct reader *r, const char *name)
 {
     char metric[MT_TEXT_NAME];
     struct mt_note *note = &r->rec->notes[MT_NOTE_NAMES_LEFT_OUT];
-    (is_apart(r, name) ? metric_apart : mt_text_metric)(name, metric);
+    metric_apart(name, metric);
     int own = *metric ? mt_rec_metric(r->rec, metric) : -1;
     if (*metric && own < 0) {
         if (!note->count)
