@@ -69,8 +69,26 @@ struct mt_advice_growth {
     double per_step_b, per_step_n;
 };
 
+/* How many iterations the blocks of a site outlive their own. */
+struct mt_advice_kept_site {
+    int64_t least, most;  /* of those freed; least INT64_MAX: none was */
+    int64_t made_n, last; /* in how many iterations they are made, and in which last */
+    bool late;            /* one outlives two further iterations */
+    bool no_graph;        /* no graph holds them */
+    bool given_up;        /* one is, before the last iteration */
+    bool grows;           /* there are more of them from step to step */
+    bool kept;            /* else they are freed after as many iterations as ever: a cache */
+};
+
+struct mt_advice_kept {
+    MT_VEC(int64_t) start_ns; /* of iterations, in order */
+    struct mt_map index;      /* mt_advice_site_key -> sites */
+    MT_VEC(struct mt_advice_kept_site) sites;
+    bool graphs;      /* of those that a graph may hold, graphs do */
+    bool graphs_grow; /* more from step to step */
+};
+
 struct mt_advice_part;
-struct mt_advice_kept;
 struct mt_advice_facts {
     const struct mt_run *run;
     const struct mt_run_device *device;
@@ -90,7 +108,7 @@ struct mt_advice_facts {
     MT_VEC(struct mt_advice_growth) growing; /* sites that hold more from step to step */
     uint32_t *growing_of;                    /* by node: which of them, MT_NONE: none; NULL: there
                                                 are too few steps to tell */
-    struct mt_advice_kept *kept;             /* what outlives its iteration (kept.h) */
+    struct mt_advice_kept kept;              /* what outlives its iteration (kept.h) */
     int64_t *record_ns; /* of the records that blocks name, 0 .. record_n - 1 */
     int64_t record_n;
     int64_t older_b;   /* held before the first record */

@@ -185,7 +185,7 @@ static bool keeps_graphs(const struct mt_advice_facts *f, const struct mt_advice
 
 void mt_advice_kept_find(struct mt_advice_facts *f)
 {
-    struct mt_advice_kept *k = f->kept = mt_alloc(sizeof *k);
+    struct mt_advice_kept *k = &f->kept;
     find_iterations(f, k);
     if (k->start_ns.n < ITERATIONS)
         return;
@@ -197,25 +197,21 @@ void mt_advice_kept_find(struct mt_advice_facts *f)
 
 void mt_advice_kept_free(struct mt_advice_facts *f)
 {
-    if (!f->kept)
-        return;
-    mt_vec_free(&f->kept->start_ns);
-    mt_map_free(&f->kept->index);
-    mt_vec_free(&f->kept->sites);
-    free(f->kept);
-    f->kept = NULL;
+    mt_vec_free(&f->kept.start_ns);
+    mt_map_free(&f->kept.index);
+    mt_vec_free(&f->kept.sites);
 }
 
 const struct mt_advice_kept_site *mt_advice_kept_site_of(const struct mt_advice_facts *f,
                                                          const struct mt_advice_block *b)
 {
-    const struct mt_advice_kept_site *s = may_be_kept(f, b) ? site_of(f->kept, b) : NULL;
+    const struct mt_advice_kept_site *s = may_be_kept(f, b) ? site_of(&f->kept, b) : NULL;
     return s && s->kept ? s : NULL;
 }
 
 bool *mt_advice_find_kept(const struct mt_advice_facts *f)
 {
-    const struct mt_advice_kept *k = f->kept;
+    const struct mt_advice_kept *k = &f->kept;
     bool *out = mt_alloc(f->blocks.n + 1);
     for (size_t i = 0; k->sites.n && i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];

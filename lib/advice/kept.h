@@ -9,25 +9,6 @@
 
 enum { MT_ADVICE_SCALAR_B = 8 };
 
-/* How many iterations the blocks of a site outlive their own. */
-struct mt_advice_kept_site {
-    int64_t least, most;  /* of those freed; least INT64_MAX: none was */
-    int64_t made_n, last; /* in how many iterations they are made, and in which last */
-    bool late;            /* one outlives two further iterations */
-    bool no_graph;        /* no graph holds them */
-    bool given_up;        /* one is, before the last iteration */
-    bool grows;           /* there are more of them from step to step */
-    bool kept;            /* else they are freed after as many iterations as ever: a cache */
-};
-
-struct mt_advice_kept {
-    MT_VEC(int64_t) start_ns; /* of iterations, in order */
-    struct mt_map index;      /* mt_advice_site_key -> sites */
-    MT_VEC(struct mt_advice_kept_site) sites;
-    bool graphs;      /* of those that a graph may hold, graphs do */
-    bool graphs_grow; /* more from step to step */
-};
-
 /* Fills `kept` of facts that are otherwise loaded; no sites: nothing outlives its iteration, or
  * there are too few to tell. */
 void mt_advice_kept_find(struct mt_advice_facts *f);

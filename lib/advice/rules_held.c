@@ -33,8 +33,8 @@ static void add_earlier(const struct mt_advice_facts *f, const struct mt_advice_
 {
     int64_t at = f->peak_record;
     if (at < 0 || b->alloc_record > at || b->freed_record <= at ||
-        mt_advice_iteration_at(f->kept, b->alloc_ns) >=
-            mt_advice_iteration_at(f->kept, f->record_ns[at]))
+        mt_advice_iteration_at(&f->kept, b->alloc_ns) >=
+            mt_advice_iteration_at(&f->kept, f->record_ns[at]))
         return;
     e->earlier_n++;
     mt_wrap_inc(&e->earlier_b, b->bytes);
@@ -44,7 +44,7 @@ static void add_earlier(const struct mt_advice_facts *f, const struct mt_advice_
 static struct ended end_kept(struct mt_advice_plan *p, enum keeper keeper)
 {
     const struct mt_advice_facts *f = p->f;
-    const struct mt_advice_kept *k = f->kept;
+    const struct mt_advice_kept *k = &f->kept;
     struct ended e = {0};
     int64_t most_b = -1;
     for (size_t i = 0; k->sites.n && i < f->blocks.n; i++) {
@@ -74,7 +74,7 @@ static void grow_by_iterations(struct mt_advice_plan *p)
         const struct mt_advice_block *b = &f->blocks.v[i];
         if (!p->touched[i])
             continue;
-        last = mt_advice_iteration_at(f->kept, b->alloc_ns);
+        last = mt_advice_iteration_at(&f->kept, b->alloc_ns);
         first = first < 0 ? last : first;
         if (last == first)
             continue;
@@ -116,14 +116,14 @@ static void describe_growth(struct mt_advice_plan *p, const struct ended *e)
 bool mt_advise_detach(struct mt_advice_plan *p)
 {
     struct ended e = {0};
-    if (p->f->kept->graphs_grow)
+    if (p->f->kept.graphs_grow)
         e = end_kept(p, BY_GRAPH);
     p->bound = MT_BOUND_UP_TO; /* what variables still name when the next iteration begins */
     if (e.n) {
         mt_buf_addf(&p->because,
                     "what an iteration saves for backward is still alive two iterations later (of "
                     "%lld): ",
-                    (long long)p->f->kept->start_ns.n);
+                    (long long)p->f->kept.start_ns.n);
         describe_growth(p, &e);
     }
     return e.n > 0;
@@ -192,9 +192,9 @@ bool mt_advise_clone(struct mt_advice_plan *p)
     struct ended e = end_kept(p, BY_PROGRAM);
     p->bound = MT_BOUND_UP_TO; /* what the copies take is not seen */
     if (e.n) {
-        int64_t own = mt_advice_iteration_at(f->kept, f->blocks.v[e.largest].alloc_ns);
-        describe_results(p, find_view(f, e.largest, mt_advice_iteration_end(f->kept, own + 1)),
-                         (long long)f->kept->start_ns.n);
+        int64_t own = mt_advice_iteration_at(&f->kept, f->blocks.v[e.largest].alloc_ns);
+        describe_results(p, find_view(f, e.largest, mt_advice_iteration_end(&f->kept, own + 1)),
+                         (long long)f->kept.start_ns.n);
     }
     return e.n > 0;
 }
@@ -225,8 +225,8 @@ bool mt_advise_stop_keeping(struct mt_advice_plan *p)
     p->bound = MT_BOUND_UP_TO; /* what is kept instead is not seen, nor what names it longer */
     if (e.n) {
         const struct mt_advice_block *b = &f->blocks.v[e.largest];
-        int64_t own = mt_advice_iteration_at(f->kept, b->alloc_ns);
-        uint32_t view = find_view(f, e.largest, mt_advice_iteration_end(f->kept, own + 1));
+        int64_t own = mt_advice_iteration_at(&f->kept, b->alloc_ns);
+        uint32_t view = find_view(f, e.largest, mt_advice_iteration_end(&f->kept, own + 1));
         describe_growth(p, &e);
         if (view != MT_NONE)
             mt_buf_addf(&p->because,

@@ -23,7 +23,7 @@ static bool is_plain(const struct mt_advice_facts *f)
  * outlive the iteration after their own. */
 static bool is_named(const struct mt_advice_facts *f, const struct mt_advice_block *b)
 {
-    const struct mt_advice_kept *k = f->kept;
+    const struct mt_advice_kept *k = &f->kept;
     int64_t own = mt_advice_iteration_at(k, b->alloc_ns);
     uint32_t site = mt_map_get(&k->index, mt_advice_site_key(b));
     if ((b->rule != MT_CATEGORY_R10_NO_GRAPH && b->rule != MT_CATEGORY_R9) || b->doubtful ||
