@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """Measures generated jobs in memtool's database and in ClickHouse: `scale.py FOLDER [RANKS...]`; docs/scale.md has the table.
 
-Times are the least of several, in ms, programs and connections included: processor time of memtool, which does not wait for others,
-and what ClickHouse took.
+Times are the least of several, in ms of processor time, programs and connections included, of ClickHouse its client and both servers:
+what else the machine does is not in them.
 """
 import os
 import resource
 import subprocess
 import sys
-import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "matrix"))
@@ -20,29 +19,23 @@ REPORTS = {"ranks": ("ranks", "--limit", "0", "--columns", "rank,peak_b,outlier"
            "trend": ("trend",)}
 
 
-def least(what, times=3):
-    """The shortest time of a call, in ms."""
-    taken = []
-    for _ in range(times):
-        begun = time.perf_counter()
-        what()
-        taken.append(time.perf_counter() - begun)
-    return f"{1000 * min(taken):.0f}"
-
-
-def spent():
-    """Processor time of all programs that ended, in s."""
+def spent(servers):
+    """Processor time of all programs that ended, and of these that run, in s."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    total = used.ru_utime + used.ru_stime
+    for server in servers:
+        with open(f"/proc/{server.pid}/stat", encoding="utf-8") as file:
+            total += sum(map(int, file.read().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+    return total
 
 
-def least_spent(what, times=7):
+def least_spent(what, times=7, servers=()):
     """The least processor time of a call, in ms."""
     taken = []
     for _ in range(times):
-        begun = spent()
+        begun = spent(servers)
         what()
-        taken.append(spent() - begun)
+        taken.append(spent(servers) - begun)
     return f"{1000 * min(taken):.0f}"
 
 
@@ -71,7 +64,7 @@ def measure(cluster, folder, ranks):
         with open(rows, "rb") as data:
             cluster.client(INSERT, data=data, options=("--insert_distributed_sync", "1"))
 
-    row["load"] = least(load, 1)
+    row["load"] = least_spent(load, 3, cluster.servers)
     for shard in range(2):
         cluster.client("OPTIMIZE TABLE memtool.rollup_v2 FINAL", shard=shard)
     held = [cluster.client("SELECT sum(bytes_on_disk) FROM system.parts WHERE table = 'rollup_v2' AND active", shard=i).stdout
@@ -81,7 +74,7 @@ def measure(cluster, folder, ranks):
         row[f"{name}, SQLite"] = least_spent(lambda: memtool(report[0], job, *report[1:], "--format", "tsv", "--db", db))  # pylint: disable=cell-var-from-loop
     for name in (*REPORTS, "sites"):
         sql = query(name, job)
-        row[f"{name}, ClickHouse"] = least(lambda: cluster.ask(sql))  # pylint: disable=cell-var-from-loop
+        row[f"{name}, ClickHouse"] = least_spent(lambda: cluster.ask(sql), servers=cluster.servers)  # pylint: disable=cell-var-from-loop
     return row
 
 
