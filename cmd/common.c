@@ -99,10 +99,31 @@ static enum mt_status check_ending(const struct mt_cmd *cmd, struct mt_err *err)
     return MT_EUSAGE;
 }
 
+/* Text under a name that promises a picture or a spreadsheet, unless a format is asked for. Exports
+ * have endings of their own. */
+static enum mt_status check_foreign(const struct mt_cmd *cmd, struct mt_err *err)
+{
+    const char *formats = mt_formats_of(cmd);
+    bool draws = mt_has_word(formats, "svg"), pages = mt_has_word(formats, "html");
+    bool rows = mt_cmd_takes(cmd, "format");
+    if (mt_common.format || mt_output_is_stdout() || !(rows || pages) ||
+        !mt_cmd_takes(cmd, "output") || !mt_ending_is_foreign(mt_common.output))
+        return MT_OK;
+    mt_err_input(err, mt_common.output);
+    MT_FAIL(err, MT_EUSAGE, "memtool writes no %s files", strrchr(mt_common.output, '.'));
+    mt_err_hint(err, "Nothing was written. %s",
+                draws && pages ? "-o FILE.svg writes a picture, -o FILE.html a page for a browser."
+                : draws        ? "-o FILE.svg writes a picture, -o FILE.csv rows."
+                : pages        ? "-o FILE.html writes a page for a browser."
+                               : "-o FILE.csv writes rows, which spreadsheets open.");
+    return MT_EUSAGE;
+}
+
 enum mt_status mt_settle_format(const struct mt_cmd *cmd, struct mt_err *err)
 {
     const char *formats = mt_formats_of(cmd);
     const char *asked = mt_common.format;
+    MT_TRY(check_foreign(cmd, err));
     if (!mt_cmd_takes(cmd, "format"))
         return check_ending(cmd, err);
     if (!mt_common.format && !mt_output_is_stdout())

@@ -2,6 +2,7 @@
 #include "lib/render/render_parts.h"
 
 #include <string.h>
+#include <strings.h>
 
 const struct mt_output_format mt_output_formats[MT_FORMAT_N] = {
     [MT_FORMAT_TABLE] = {"table", NULL, NULL, true, true, false, false, mt_render_table},
@@ -31,6 +32,17 @@ const struct mt_output_format *mt_format_by_ending(const char *path)
         if (mt_output_formats[i].ending && strcmp(dot, mt_output_formats[i].ending) == 0)
             return &mt_output_formats[i];
     return NULL;
+}
+
+bool mt_ending_is_foreign(const char *path)
+{
+    static const char *const endings[] = {".png", ".jpg",  ".jpeg", ".gif", ".webp",
+                                          ".pdf", ".xlsx", ".xls",  ".ods", ".parquet"};
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot && i < MT_ARRAY_LEN(endings); i++)
+        if (strcasecmp(dot, endings[i]) == 0)
+            return true;
+    return false;
 }
 
 void mt_render(const struct mt_report *r, const struct mt_render *how, FILE *out)

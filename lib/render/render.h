@@ -54,6 +54,9 @@ extern const struct mt_output_format mt_output_formats[MT_FORMAT_N]; /* by enum 
 /* The format of that name or alias, or of a file whose name ends so; NULL: none. */
 const struct mt_output_format *mt_format_by_name(const char *name);
 const struct mt_output_format *mt_format_by_ending(const char *path);
+/* Whether a file's name ends as those of programs do whose files nothing here writes: pictures that
+ * are no SVG, PDF, spreadsheets. Text under such a name could not be opened. */
+bool mt_ending_is_foreign(const char *path);
 
 /* Appends a text as people read it in a column of such texts, safe for a terminal. */
 void mt_render_text(struct mt_buf *out, const char *s, enum mt_text how);
