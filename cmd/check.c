@@ -91,7 +91,8 @@ static const struct mt_opt opts[] = {
     {"max-at-end", 0, MT_OPT_STRING, &limits[MT_RULE_AT_END], "SIZE",
      "at most this is alive at the end"},
     {"max-temporary", 0, MT_OPT_STRING, &limits[MT_RULE_TEMPORARY], "N",
-     "at most so many allocations are freed at once, in logs that tell (heaptrack, memray)"},
+     "at most N allocations are temporary, freed before the next is made, in logs that "
+     "tell (heaptrack, memray)"},
     {"max-rss", 0, MT_OPT_STRING, &limits[MT_RULE_RSS], "SIZE",
      "no process has more in memory at any time (runs of memtool record, process logs)"},
     {"max-rss-growth", 0, MT_OPT_STRING, &limits[MT_RULE_RSS_GROWTH], "X",

@@ -83,7 +83,7 @@ static enum mt_status choose_format(struct mt_err *err)
     if (format)
         MT_FAIL(err, MT_EUSAGE, "unknown --format '%s'", format);
     else
-        MT_FAIL(err, MT_EUSAGE, "nothing to export is named");
+        MT_FAIL(err, MT_EUSAGE, "no format is given");
     for (const struct mt_export_format *f = mt_export_formats; f->name; f++)
         mt_buf_addf(&names, "%s%s", names.n ? ", " : "", f->name);
     mt_err_hint(err, "Nothing was written. Add --format F, one of %s; or --baseline.", names.s);

@@ -404,7 +404,8 @@ static const struct mt_opt opts[] = {
      "where figures stand in the lines of a log: '^\\[{step}\\] mem={rss:MB}'; KB, MB and GB of a "
      "log count by 1024, not by 1000 as a SIZE does"},
     {"values", 0, MT_OPT_STRING, &values_are, "WHAT",
-     "what the numbers of a file are that does not say: at-end, at-peak, allocated, temporary"},
+     "what the numbers in a file are, where it does not say so: at-end, at-peak, allocated, "
+     "temporary"},
     {"sysroot", 0, MT_OPT_STRING, &how.sysroot, "DIR",
      "look here for the programs and libraries of heap logs that have addresses, not on this "
      "machine"},
@@ -415,7 +416,7 @@ static const struct mt_opt opts[] = {
     {"series", 0, MT_OPT_FLAG, &series, NULL,
      "all files are dumps of one process, in their order: one run, whose moments they are"},
     {"jobs", 'j', MT_OPT_INT, &jobs, "N",
-     "read N files beside each other, which share the memory (default: as many as there are "
+     "read N files at a time, which share the memory (default: as many as there are "
      "cores)"},
     {"max-memory", 0, MT_OPT_SIZE, &how.max_memory, "SIZE",
      "give up when more is needed (default: half of the machine's, for snapshots by their size)"},

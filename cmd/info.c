@@ -205,7 +205,7 @@ static enum mt_status put_categories(struct mt_report *r, const struct mt_view *
     MT_TRY(mt_category_parts_at_peak(v->db, d, &parts, err));
     mt_category_line(&line, &parts);
     if (line.n && mt_people_read())
-        put_text(r, name_of(r, d->name, "of the peak"), mt_report_text(r, line.s));
+        put_text(r, name_of(r, d->name, "peak consists of"), mt_report_text(r, line.s));
     mt_buf_free(&line);
     return MT_OK;
 }
@@ -285,6 +285,13 @@ static enum mt_status put_rows(struct mt_report *r, const struct mt_view *v, str
     }
 }
 
+/* "0 to 4", "0" */
+static const char *step_range(struct mt_report *r, int64_t first, int64_t last)
+{
+    return first == last ? mt_report_textf(r, "%lld", (long long)first)
+                         : mt_report_textf(r, "%lld to %lld", (long long)first, (long long)last);
+}
+
 /* Where the steps came from, and what would give better ones. s: a row of MT_Q_INFO_STEPS. */
 static void put_steps(struct mt_report *r, const struct mt_run *run, struct mt_stmt *s)
 {
@@ -302,8 +309,8 @@ static void put_steps(struct mt_report *r, const struct mt_run *run, struct mt_s
         return;
     }
     if (step_n)
-        steps = mt_report_textf(r, "%s (%lld to %lld, from %s)", mt_human_count(step_n, count),
-                                (long long)mt_stmt_int(s, 1), (long long)mt_stmt_int(s, 2), marker);
+        steps = mt_report_textf(r, "%s (%s, from %s)", mt_human_count(step_n, count),
+                                step_range(r, mt_stmt_int(s, 1), mt_stmt_int(s, 2)), marker);
     else if (mt_stmt_int(s, 4))
         steps = "unknown";
     else if (*marker)

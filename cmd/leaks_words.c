@@ -30,7 +30,7 @@ static const struct mt_glossary_entry of_processes_words[] = {
     {"cannot tell", "neither is shown: it goes up and down, or grows ever less"},
     {"too short to tell", "fewer than six samples, six steps or three seconds after the warm-up"},
     {"jump", "a sudden rise that is never given back"},
-    {"spike", "a short rise that is"},
+    {"spike", "a short rise that is given back"},
     {0}};
 const struct mt_glossary mt_leaks_words[] = {
     {"Verdicts", verdicts, NULL},

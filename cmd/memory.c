@@ -160,7 +160,7 @@ static enum mt_status check_asked(const struct mt_view *v, struct mt_err *err)
     if (!at.n && !per)
         return MT_OK;
     if (!process) {
-        MT_FAIL(err, MT_EUSAGE, "%s is for runs of processes, and run '%s' is none", option,
+        MT_FAIL(err, MT_EUSAGE, "%s is for process logs, and run '%s' is not one", option,
                 v->run.name);
         mt_err_hint(err,
                     at.n ? "`memtool peak %s --at TIME` shows what was in use then."

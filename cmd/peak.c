@@ -356,10 +356,13 @@ static unsigned need_of_times(const struct mt_run_device *d)
 
 static enum mt_status fail_process_steps(const struct mt_run *run, struct mt_err *err)
 {
+    struct mt_buf name = {0};
+    mt_shell_word(&name, run->name);
     MT_FAIL(err, MT_EUSAGE, "run '%s' is of a process: it does not tell who allocated in a step",
             run->name);
     mt_err_cannot_tell(err);
-    mt_err_hint(err, "`memtool memory --per step` has its figures of each step.");
+    mt_err_hint(err, "`memtool memory %s --per step` has its figures of each step.", name.s);
+    mt_buf_free(&name);
     return MT_EUSAGE;
 }
 

@@ -480,7 +480,7 @@ static const struct mt_glossary words[] = {
 
 const struct mt_cmd mt_cmd_ranks = {
     .name = "ranks",
-    .summary = "the ranks of a job side by side: which holds most, and what it holds more",
+    .summary = "the ranks of a job side by side: which holds most, and what it holds beyond others",
     .usage = "[options] [RUN|GROUP ...]",
     .examples = "  memtool import traces/ --group job42\n"
                 "  memtool ranks job42\n"

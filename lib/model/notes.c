@@ -155,7 +155,8 @@ const unsigned mt_note_about[MT_NOTE_N] = {
 static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_SKIPPED] = "%N damaged event/events left out{, the first at byte %O}",
     [MT_NOTE_CUT] = "the file ends early, at byte %O; what was complete is kept",
-    [MT_NOTE_OVERLAP] = "%N op/ops ended after the op around them, and were cut at its end",
+    [MT_NOTE_OVERLAP] =
+        "%N op/ops ended after the op around it/them, and was/were cut at that one's end",
     [MT_NOTE_NEGATIVE_DUR] = "%N negative duration/durations set to 0{, the first at byte %O}",
     [MT_NOTE_UNSEEN] = "%N block/blocks (%B) was/were freed where the profiler did not see it, "
                        "e.g. by a thread of its own: figures for %D are upper bounds (\"at most\")",

@@ -105,6 +105,8 @@ static unsigned of_kind(enum mt_run_kind kind)
 {
     const unsigned all = ~0u, segments = MT_KNOWS_SEGMENTS;
     const unsigned events = MT_KNOWS_OPS | MT_KNOWS_BLOCKS | MT_KNOWS_FREED_IN | MT_KNOWS_STEPS;
+    if (kind == MT_RUN_PROCESS)
+        return MT_KNOWS_PEAK | MT_KNOWS_LEVEL;
     return kind == MT_RUN_SNAPSHOT ? all & ~(unsigned)MT_KNOWS_OPS
            : kind == MT_RUN_TRACE  ? all & ~segments
                                    : all & ~segments & ~events;

@@ -76,13 +76,13 @@ enum mt_status mt_knows_tensors(struct mt_db *db, const struct mt_run *run,
     mt_stmt_end(s);
     if (any)
         return MT_OK;
-    MT_FAIL(err, MT_EUSAGE, "run '%s', %s: it does not say of which tensors its memory is",
+    MT_FAIL(err, MT_EUSAGE, "run '%s', %s: it does not say which tensors its memory belongs to",
             run->name, device->name);
     mt_err_cannot_tell(err);
     mt_hint_again(run, err);
-    mt_err_hint(err, "Traces of PyTorch 2.1 or later do that are recorded with record_shapes=True. "
-                     "Of runs that an older memtool imported, `memtool import --replace FILE` "
-                     "imports the trace again.");
+    mt_err_hint(err,
+                "Traces recorded by PyTorch 2.1 or later with record_shapes=True do. If an older "
+                "memtool imported this one, `memtool import --replace FILE` imports it again.");
     return MT_EUSAGE;
 }
 
