@@ -74,7 +74,8 @@ void mt_strace_forked(struct mt_strace *r, const struct mt_strace_call *call)
     bool shares = shares_memory(call->args.p, (size_t)(call->args.end - call->args.p)) ||
                   shares_memory(call->name, call->name_n + 1);
     uint32_t process = shares ? p->threads.v[call->thread].process : add_process(r, true);
-    p->threads.v[add_thread(r, (uint64_t)pid, process)].announced = true;
+    uint32_t thread = add_thread(r, (uint64_t)pid, process); /* threads may move */
+    p->threads.v[thread].announced = true;
 }
 
 enum mt_status mt_strace_run(struct mt_strace *r, uint32_t thread, struct mt_err *err)
