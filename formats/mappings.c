@@ -58,6 +58,26 @@ static enum mt_status add(struct mt_mappings *m, struct mt_heap *h, uint64_t beg
     return mt_heap_alloc(h, node, (int64_t)(end - begin), err);
 }
 
+/* What lies beside it and was reserved by the same is one with it, as it is for the kernel: a range
+ * that is protected again and again does not fall into ever more of them. */
+static void reserve(struct mt_mappings *m, struct mt_range in)
+{
+    struct mt_range by;
+    if (in.begin && mt_ranges_take(&m->reserved, in.begin - 1, in.begin, &by)) {
+        if (by.value == in.value)
+            in.begin = by.begin;
+        else
+            mt_ranges_add(&m->reserved, by);
+    }
+    if (in.end < UINT64_MAX && mt_ranges_take(&m->reserved, in.end, in.end + 1, &by)) {
+        if (by.value == in.value)
+            in.end = by.end;
+        else
+            mt_ranges_add(&m->reserved, by);
+    }
+    mt_ranges_add(&m->reserved, in);
+}
+
 static enum mt_status unmap(struct mt_mappings *m, struct mt_heap *h, uint64_t begin, uint64_t end,
                             bool *known, struct mt_err *err)
 {
@@ -81,7 +101,7 @@ enum mt_status mt_mappings_map(struct mt_mappings *m, struct mt_heap *h, uint64_
     if (!reserved)
         return add(m, h, begin, end, node, err);
     if (begin < end)
-        mt_ranges_add(&m->reserved, (struct mt_range){begin, end, node});
+        reserve(m, (struct mt_range){begin, end, node});
     return MT_OK;
 }
 
@@ -114,7 +134,7 @@ enum mt_status mt_mappings_protect(struct mt_mappings *m, struct mt_heap *h, uin
     while (st == MT_OK && mt_ranges_take(&found, begin, end, &in)) {
         st = take_out(from, reserved ? h : NULL, in.begin, in.end, &any, err);
         if (st == MT_OK && reserved)
-            mt_ranges_add(&m->reserved, in);
+            reserve(m, in);
         else if (st == MT_OK)
             st = add(m, h, in.begin, in.end, node == MT_NONE ? in.value : node, err);
     }
@@ -140,7 +160,7 @@ static enum mt_status put(struct mt_mappings *m, struct mt_heap *h, struct found
         if (memory)
             MT_TRY(add(m, h, in.begin, in.end, in.value, err));
         else if (in.begin < in.end)
-            mt_ranges_add(&m->reserved, in);
+            reserve(m, in);
     }
     return MT_OK;
 }
