@@ -225,7 +225,7 @@ const char *mt_json_skip_rest(struct mt_json *j, const char *p);
  * unknown escapes stay as they are. */
 void mt_json_unescape(struct mt_buf *out, struct mt_slice s);
 
-/* Whole number with optional sign; behind a '.' may stand zeros. Values up to 2^64-1 are accepted
+/* Whole number with optional sign; zeros may stand behind a point. Values up to 2^64-1 are accepted
  * and wrap. False if it is anything else or does not fit. */
 bool mt_json_int(struct mt_slice s, int64_t *out);
 

@@ -179,7 +179,7 @@ static void whole_numbers_and_addresses(void **state)
         {"-16", true, -16, true, -16},
         {"\"16\"", true, 16, true, 16},
         {"16.0", true, 16, true, 16},
-        {"16.", true, 16, true, 16},
+        {"16.", false, 0, false, 0},
         {"16.5", false, 0, false, 0},
         {"1.5e3", false, 0, false, 0},
         {"1.0e3", false, 0, false, 0},
