@@ -82,10 +82,31 @@ static enum mt_status check_measure(const struct mt_view *v, const struct mt_sta
     return refuse_measure(err);
 }
 
+/* What is deep and has many paths would fill any disk. */
+static enum mt_status check_length(const struct mt_stacks *s, struct mt_err *err)
+{
+    enum { A_NUMBER = 7 }; /* bytes of a function that is written as one, about */
+    const int64_t most_b = (int64_t)4 << 30;
+    int64_t n, bytes;
+    char size[MT_HUMAN_MAX];
+    if (!asked.format->whole)
+        return MT_OK;
+    bool one = asked.format->takes & MT_EXPORT_MEASURE;
+    mt_stacks_written(s, one ? measure : MT_MEASURE_N, &n, &bytes);
+    bytes = one ? bytes : n > INT64_MAX / A_NUMBER ? INT64_MAX : n * A_NUMBER;
+    if (bytes <= most_b)
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE, "%s has each call path from its root on: that would be about %s",
+            asked.format->name, mt_human_bytes(bytes, size));
+    mt_err_hint(err, "Nothing was written. pprof and speedscope take far less.");
+    return MT_EUSAGE;
+}
+
 static enum mt_status write_file(struct mt_stacks *s, struct mt_report *r, struct mt_err *err)
 {
     FILE *out;
     mt_note_folded(r, mt_stacks_finish(s, asked.min_b), asked.min_b);
+    MT_TRY(check_length(s, err));
     MT_TRY(mt_output_open(&out, err));
     asked.format->stacks(s, measure, out);
     return mt_output_close(out, true, err);

@@ -88,7 +88,14 @@ void mt_json_put_text(struct mt_json_out *j, const char *s)
 
 void mt_json_put_int(struct mt_json_out *j, int64_t v)
 {
-    mt_buf_addf(mt_json_put_raw(j), "%lld", (long long)v);
+    char digits[24], *at = digits + sizeof digits;
+    uint64_t rest = v < 0 ? -(uint64_t)v : (uint64_t)v;
+    do
+        *--at = (char)('0' + rest % 10);
+    while (rest /= 10);
+    if (v < 0)
+        *--at = '-';
+    mt_buf_add(mt_json_put_raw(j), at, (size_t)(digits + sizeof digits - at));
 }
 
 void mt_json_put_bool(struct mt_json_out *j, bool v)

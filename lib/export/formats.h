@@ -30,6 +30,7 @@ struct mt_export_format {
     unsigned takes;      /* enum mt_export_takes, or-ed; of MT_EXPORT_MEASURE: it holds one alone */
     /* One of these writes it. Call paths: */
     void (*stacks)(const struct mt_stacks *s, enum mt_measure measure, FILE *out);
+    bool whole;  /* each path is written from its root on: of deep ones that is much */
     bool phases; /* it has a place for the phase of a path */
     bool end;    /* it holds what is alive at the end, too */
     /* Curves: */

@@ -1,7 +1,10 @@
-/* speedscope's file format, version 0.0.1: sampled profiles, a measure each. */
+/* speedscope's file format, version 0.0.1: sampled profiles, a measure each; of deep call paths
+ * evented ones, which it shows alike: a sample has its whole path, an event one function. */
 #include "lib/export/formats.h"
 
 #include "lib/base/json_out.h"
+#include "lib/base/wrap.h"
+#include <stdlib.h>
 
 static const struct {
     enum mt_measure measure;
@@ -53,20 +56,9 @@ static void put_stack(const struct mt_stacks *s, uint32_t node, struct mt_json_o
     mt_vec_free(&path);
 }
 
-static void put_profile(const struct mt_stacks *s, size_t which, struct mt_json_out *j, FILE *out)
+static void put_samples(const struct mt_stacks *s, enum mt_measure m, struct mt_json_out *j,
+                        FILE *out)
 {
-    enum mt_measure m = profiles[which].measure;
-    bool alive = m == MT_MEASURE_ALIVE_B || m == MT_MEASURE_ALIVE_N;
-    char *name = mt_asprintf("%s%s%s, %s", profiles[which].name, alive ? " " : "",
-                             alive ? s->moment : "", s->device);
-    mt_json_put_begin(j, "{}", false);
-    put_key_text(j, "type", "sampled");
-    put_key_text(j, "name", name);
-    put_key_text(j, "unit", profiles[which].unit);
-    mt_json_put_key(j, "startValue");
-    mt_json_put_int(j, 0);
-    mt_json_put_key(j, "endValue");
-    mt_json_put_int(j, mt_stacks_sum(s, m));
     mt_json_put_key(j, "samples");
     mt_json_put_begin(j, "[]", true);
     for (uint32_t i = 0; i < s->nodes.n; i++) {
@@ -85,6 +77,81 @@ static void put_profile(const struct mt_stacks *s, size_t which, struct mt_json_
         mt_export_flush(j->to, out, MT_EXPORT_PIECE);
     }
     mt_json_put_end(j);
+}
+
+static void put_event(struct mt_json_out *j, const char *type, uint32_t frame, int64_t at)
+{
+    mt_json_put_begin(j, "{}", false);
+    put_key_text(j, "type", type);
+    mt_json_put_key(j, "frame");
+    mt_json_put_int(j, frame);
+    mt_json_put_key(j, "at");
+    mt_json_put_int(j, at);
+    mt_json_put_end(j);
+}
+
+/* Which nodes have something of the measure, in themselves or below. Allocated. */
+static bool *find_some(const struct mt_stacks *s, enum mt_measure m)
+{
+    bool *some = mt_alloc(s->nodes.n + 1);
+    for (size_t i = s->nodes.n; i-- > 0;) {
+        some[i] |= s->nodes.v[i].self[m] > 0;
+        if (some[i] && s->nodes.v[i].parent != MT_NONE)
+            some[s->nodes.v[i].parent] = true;
+    }
+    return some;
+}
+
+/* Each function opens once, and closes when all below it is told. */
+static void put_events(const struct mt_stacks *s, enum mt_measure m, struct mt_json_out *j,
+                       FILE *out)
+{
+    bool *some = find_some(s, m);
+    MT_VEC(uint32_t) open = {0};
+    int64_t at = 0;
+    mt_json_put_key(j, "events");
+    mt_json_put_begin(j, "[]", true);
+    for (uint32_t i = 0; i <= s->nodes.n; i++) {
+        bool end = i == s->nodes.n;
+        uint32_t parent = end ? MT_NONE : s->nodes.v[i].parent;
+        if (!end && !some[i])
+            continue;
+        while (open.n && open.v[open.n - 1] != parent)
+            put_event(j, "C", s->nodes.v[open.v[--open.n]].frame, at);
+        if (end)
+            break;
+        put_event(j, "O", s->nodes.v[i].frame, at);
+        *mt_vec_push(&open) = i;
+        mt_wrap_inc(&at, s->nodes.v[i].self[m] > 0 ? s->nodes.v[i].self[m] : 0);
+        mt_export_flush(j->to, out, MT_EXPORT_PIECE);
+    }
+    mt_json_put_end(j);
+    mt_vec_free(&open);
+    free(some);
+}
+
+static void put_profile(const struct mt_stacks *s, size_t which, struct mt_json_out *j, FILE *out)
+{
+    enum { DEEP = 1 << 20 }; /* functions written, from which on events are fewer */
+    enum mt_measure m = profiles[which].measure;
+    int64_t written_n, written_b;
+    mt_stacks_written(s, m, &written_n, &written_b);
+    bool deep = written_n > DEEP && written_n / 16 > (int64_t)s->nodes.n;
+    bool alive = m == MT_MEASURE_ALIVE_B || m == MT_MEASURE_ALIVE_N;
+    char *name = mt_asprintf("%s%s%s, %s", profiles[which].name, alive ? " " : "",
+                             alive ? s->moment : "", s->device);
+    mt_json_put_begin(j, "{}", false);
+    put_key_text(j, "type", deep ? "evented" : "sampled");
+    put_key_text(j, "name", name);
+    put_key_text(j, "unit", profiles[which].unit);
+    mt_json_put_key(j, "startValue");
+    mt_json_put_int(j, 0);
+    mt_json_put_key(j, "endValue");
+    mt_json_put_int(j, mt_stacks_sum(s, m));
+    if (deep)
+        put_events(s, m, j, out);
+    else
+        put_samples(s, m, j, out);
     mt_json_put_end(j);
     free(name);
 }

@@ -3,6 +3,7 @@
 #include "lib/base/wrap.h"
 #include "lib/run/load.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 void mt_stacks_init(struct mt_stacks *s)
@@ -105,6 +106,34 @@ int64_t mt_stacks_sum(const struct mt_stacks *s, enum mt_measure measure)
     for (size_t i = 0; i < s->nodes.n; i++)
         mt_wrap_inc(&sum, s->nodes.v[i].self[measure]);
     return sum;
+}
+
+static bool has_some(const struct mt_stack_node *n, enum mt_measure measure)
+{
+    static const int64_t nothing[MT_MEASURE_N];
+    return measure == MT_MEASURE_N ? memcmp(n->self, nothing, sizeof nothing) != 0
+                                   : n->self[measure] > 0;
+}
+
+void mt_stacks_written(const struct mt_stacks *s, enum mt_measure measure, int64_t *n,
+                       int64_t *bytes)
+{
+    struct length {
+        int64_t n, bytes;
+    } *of = mt_alloc((s->nodes.n + 1) * sizeof *of); /* of each path */
+    *n = *bytes = 0;
+    for (size_t i = 0; i < s->nodes.n; i++) {
+        const struct mt_stack_node *node = &s->nodes.v[i];
+        if (node->parent != MT_NONE)
+            of[i] = of[node->parent];
+        of[i].n++;
+        of[i].bytes += (int64_t)strlen(mt_stacks_text(s, s->frames.v[node->frame].text)) + 1;
+        if (has_some(node, measure)) {
+            mt_wrap_inc(n, of[i].n);
+            mt_wrap_inc(bytes, of[i].bytes);
+        }
+    }
+    free(of);
 }
 
 /* ---- folding ---- */

@@ -89,6 +89,11 @@ size_t mt_stacks_invert(const struct mt_stacks *from, enum mt_measure measure, u
 /* What all paths have of a measure. After mt_stacks_finish. */
 int64_t mt_stacks_sum(const struct mt_stacks *s, enum mt_measure measure);
 
+/* How many functions all paths have together that have something of a measure (MT_MEASURE_N: of
+ * any), each written from its root on; and bytes of their texts. After mt_stacks_finish. */
+void mt_stacks_written(const struct mt_stacks *s, enum mt_measure measure, int64_t *n,
+                       int64_t *bytes);
+
 static inline const char *mt_stacks_text(const struct mt_stacks *s, uint32_t id)
 {
     return mt_strtab_get(&s->strings, id);

@@ -47,6 +47,22 @@ def collapsed(data):
     return stacks
 
 
+def own_of_events(events, end):
+    """What each function has itself, by its place in the file, of functions that open and close."""
+    opened, before, own = [], 0, {}
+    for e in events:
+        m.check(e["at"] >= before, "speedscope", "time goes on", e)
+        if e["at"] > before:
+            own[opened[-1]] = own.get(opened[-1], 0) + e["at"] - before
+        before = e["at"]
+        if e["type"] == "O":
+            opened.append(e["frame"])
+        else:
+            m.check(opened and opened.pop() == e["frame"], "speedscope", "closes what is open", e)
+    m.check(not opened and before == end, "speedscope", "ends", before, end)
+    return own
+
+
 def speedscope(data):
     """{profile: {stack: value}}, checked against the format's definition."""
     doc = json.loads(data)
@@ -197,8 +213,40 @@ def check_folded_before():
             m.check(any(stack.endswith("[other]") for stack in collapsed(export(run.name, "collapsed", "--min", "1K"))), name, "has [other]")
 
 
+def chain(path, deep, padding=""):
+    """A trace whose ops are nested so deep, each with a block."""
+    events = []
+    for i in range(deep):
+        events.append({"ph": "X", "cat": "cpu_op", "name": f"f{i}{padding}", "pid": 1, "tid": 1, "ts": 10 + i, "dur": 2 * (deep - i)})
+        args = {"Bytes": i + 1, "Addr": 4096 * (i + 1), "Device Type": 0, "Device Id": -1}
+        events.append({"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 1, "tid": 1, "ts": 10.5 + i, "args": args})
+    with open(path, "w") as f:
+        json.dump({"traceEvents": events}, f)
+
+
+def check_deep():
+    """What is nested deep is not written from the root on for each path, or refused where that is all there is."""
+    deep = 1500
+    chain("deep.json", deep)
+    chain("long.json", 3000, "x" * 1000)
+    for run in m.imported([("deep", "deep.json")]):
+        data = export(run.name, "speedscope", "--min", "0")
+        m.check(len(data) < 1000 * deep, "speedscope", "size", len(data))
+        doc = json.loads(data)
+        names = [f["name"] for f in doc["shared"]["frames"]]
+        stacks = collapsed(export(run.name, "collapsed", "--min", "0", "--measure", "allocated"))
+        want = {stack.rsplit(";", 1)[-1]: v for stack, v in stacks.items()}
+        got = next(p for p in doc["profiles"] if p["name"].startswith("allocated"))
+        own = {names[frame]: v for frame, v in own_of_events(got["events"], got["endValue"]).items()}
+        m.check(own == want and len(want) == deep, "speedscope", "events", len(own), len(want))
+    for run in m.imported([("long", "long.json")]):
+        code, out, err = m.run("export", run.name, "--format", "collapsed", "-o", "long.folded", codes=(2,))
+        m.check("from its root on: that would be about 4." in err and not os.path.exists("long.folded"), "collapsed", "refused", err)
+
+
 def main():
     check_folded_before()
+    check_deep()
     for run in m.imported(samples()):
         for device in run.devices:
             check_device(run, device, True)
