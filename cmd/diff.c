@@ -6,7 +6,6 @@
 #include "cmd/diff.h"
 #include "cmd/view.h"
 #include "lib/base/human.h"
-#include "lib/base/thread.h"
 #include "lib/model/kind_words.h"
 #include "lib/model/process.h"
 #include "lib/render/run_notes.h"
@@ -263,43 +262,14 @@ static enum mt_status settle_sites(struct comparison *c, struct mt_err *err)
     return MT_OK;
 }
 
-/* Loads one side, in a thread of its own where there can be one: sides share no connection. */
-struct side_loading {
-    struct comparison *c;
-    int side;
-    enum mt_status st;
-    struct mt_err err;
-};
-
-static void *load_side(void *context)
-{
-    struct side_loading *l = context;
-    struct mt_diff_side *from = &l->c->live.side[l->side], *to = &l->c->op.side[l->side];
-    l->st = mt_diff_load(&l->c->live, l->side, MT_DIFF_LIVES, warmup, &l->err);
-    if (l->st == MT_OK) {
-        to->lives = from->lives;
-        l->st = mt_diff_load(&l->c->op, l->side, MT_DIFF_OPS, warmup, &l->err);
-    }
-    if (l->st == MT_OK)
-        mt_diff_loaded(&l->c->live, l->side);
-    return NULL;
-}
-
 static enum mt_status load_sides(struct comparison *c, struct mt_err *err)
 {
-    struct side_loading loads[] = {{c, 0, MT_OK, MT_ERR_INIT}, {c, 1, MT_OK, MT_ERR_INIT}};
-    pthread_t thread;
-    bool beside = mt_thread_start(&thread, load_side, &loads[0]) == 0;
-    if (!beside)
-        load_side(&loads[0]);
-    load_side(&loads[1]);
-    if (beside)
-        pthread_join(thread, NULL);
-    for (int s = 0; s < 2; s++)
-        if (loads[s].st != MT_OK) {
-            *err = loads[s].err;
-            return loads[s].st;
-        }
+    for (int s = 0; s < 2; s++) {
+        MT_TRY(mt_diff_load(&c->live, s, MT_DIFF_LIVES, warmup, err));
+        c->op.side[s].lives = c->live.side[s].lives;
+        MT_TRY(mt_diff_load(&c->op, s, MT_DIFF_OPS, warmup, err));
+    }
+    mt_diff_loaded(&c->live, 1);
     return MT_OK;
 }
 

@@ -17,7 +17,18 @@ SELECT calls_n, time_ns, self_time_ns FROM node WHERE id >= ?1 AND id < ?2 ORDER
 
 -- name: load_frames
 -- in: ?1 first id, ?2 the last   out: id, name, 1 an annotation, 6 a Python function, 2 a category, 3 a thread, 4 a label, 5 a size, 7 an op, object, file
-SELECT id, coalesce(name, ''), CASE WHEN kind = 'annotation' THEN 1 WHEN kind = 'python' THEN 6 WHEN kind = 'category' THEN 2 WHEN kind = 'thread' THEN 3 WHEN kind = 'label' THEN 4 WHEN kind = 'other' AND (SELECT k.kind FROM frame k WHERE k.id = v_frame.id) = 9 THEN 5 WHEN kind = 'op' THEN 7 END, object, file FROM v_frame WHERE id BETWEEN ?1 AND ?2 ORDER BY id;
+-- As of v_frame, whose words would take a quarter of the time.
+SELECT f.id, coalesce(CASE WHEN f.instance < 0 THEN s.text ELSE s.text || '_' || f.instance END, ''),
+  CASE f.kind WHEN 0 THEN 7 WHEN 1 THEN 1 WHEN 3 THEN 6 WHEN 6 THEN 2 WHEN 7 THEN 3 WHEN 8 THEN 4 WHEN 9 THEN 5 END,
+  CASE WHEN f.object_id IS NOT NULL THEN (SELECT text FROM string WHERE id = f.object_id) END,
+  CASE WHEN f.file_id IS NOT NULL THEN (SELECT text FROM string WHERE id = f.file_id) END
+  FROM frame f JOIN string s ON s.id = f.name_id WHERE f.id BETWEEN ?1 AND ?2 ORDER BY f.id;
+
+-- name: load_frame_ids
+-- The frames of nodes, in the order of load_nodes, as there.
+-- in: ?1 first node, ?2 one past the last
+SELECT memtool_each(frame_id, top_frame_id, scope_frame_id, module_frame_id)
+  FROM node NOT INDEXED WHERE id >= ?1 AND id < ?2;
 
 -- name: load_labels
 -- in: ?1 first node, ?2 one past the last   out: what a recorder was told of allocations

@@ -69,8 +69,8 @@ static void keep_met(struct collector *c)
     for (size_t i = 0; i < c->met.n; i++) {
         const struct mt_group_name *name = &c->grouper->names.v[i];
         if (c->met.v[i])
-            *mt_vec_push(&s->groups) =
-                (struct mt_match_key){.key = name->key, .explicit_row = name->explicit_row};
+            *mt_vec_push(&s->groups) = (struct mt_match_key){
+                .key = name->key, .number = name->shared, .explicit_row = name->explicit_row};
     }
     keep_met_of(c, &s->ops);
     keep_met_of(c, &s->living);
@@ -259,17 +259,40 @@ static struct mt_figures whole_of(const struct mt_diff_side *s)
     return f;
 }
 
+/* The blocks of a side, with the call tree of the other one, if that was loaded. */
+static enum mt_status open_lives(struct mt_diff *d, int side, struct mt_err *err)
+{
+    struct mt_diff_side *s = &d->side[side];
+    struct mt_allocations none = {0}, *before = d->side[!side].lives;
+    s->lives_lent = s->lives != NULL;
+    if (s->lives)
+        return MT_OK;
+    s->lives = mt_alloc(sizeof *s->lives);
+    enum mt_status st =
+        mt_allocations_open_after(s->db, &s->run, before ? before : &none, s->lives, err);
+    if (before)
+        mt_tree_forget_frames(&s->lives->tree);
+    return st;
+}
+
+/* Groups of both sides are numbered together. */
+static struct mt_grouper *open_grouper(struct mt_diff *d, int side)
+{
+    struct mt_tree *t = &d->side[side].lives->tree;
+    d->numbered = d->grouper.key_n > 0;
+    if (d->numbered)
+        mt_grouper_go_on(&d->grouper, t);
+    else
+        mt_grouper_init(&d->grouper, t, d->keys, d->key_n);
+    return &d->grouper;
+}
+
 enum mt_status mt_diff_load(struct mt_diff *d, int side, int parts, int64_t warmup,
                             struct mt_err *err)
 {
     struct mt_diff_side *s = &d->side[side];
     const struct mt_run_device *device = &s->device;
-    struct mt_grouper grouper;
-    s->lives_lent = s->lives != NULL;
-    if (!s->lives) {
-        s->lives = mt_alloc(sizeof *s->lives);
-        MT_TRY(mt_allocations_open(s->db, &s->run, s->lives, err));
-    }
+    MT_TRY(open_lives(d, side, err));
     MT_TRY(mt_run_gaps(s->db, &s->run, device, &s->gaps, err));
     s->step_n = (int64_t)s->lives->steps.all.n;
     s->growth_known =
@@ -279,16 +302,18 @@ enum mt_status mt_diff_load(struct mt_diff *d, int side, int parts, int64_t warm
     s->whole = whole_of(s);
     s->ops.set = mt_figures_kept(MT_KEPT_OPS);
     s->living.set = mt_figures_kept(MT_KEPT_BLOCKS);
-    mt_grouper_init(&grouper, &s->lives->tree, d->keys, d->key_n);
     struct collector c = {.side = s,
-                          .grouper = &grouper,
+                          .grouper = open_grouper(d, side),
                           .outermost_calls = mt_group_calls_outermost(d->keys, d->key_n)};
     enum mt_status st = collect(&c, parts, warmup, err);
     s->whole.v[MT_FIG_PER_STEP_B].r = sum_of(&c.leaks_b);
     s->whole.v[MT_FIG_PER_STEP_N].r = sum_of(&c.leaks_n);
     s->whole.v[MT_FIG_SUSPECT_PER_STEP_B].r = sum_of(&c.suspects_b);
     mt_vec_free(&c.met);
-    mt_grouper_free(&grouper);
+    if (d->numbered)
+        mt_grouper_free(&d->grouper);
+    else
+        mt_grouper_pause(&d->grouper);
     return st;
 }
 
@@ -333,7 +358,9 @@ void mt_diff_compare(struct mt_diff *d)
     struct mt_matches a;
     mt_match_groups(d->side[0].groups.v, d->side[0].groups.n, d->side[1].groups.v,
                     d->side[1].groups.n, d->keys, d->key_n,
-                    d->strict ? MT_MATCH_STRICT : MT_MATCH_TOLERANT, &a);
+                    (d->strict ? MT_MATCH_STRICT : MT_MATCH_TOLERANT) |
+                        (d->numbered ? MT_MATCH_NUMBERED : 0),
+                    &a);
     for (size_t i = 0; i < a.rows.n; i++) {
         const struct mt_match_row *from = &a.rows.v[i];
         *mt_vec_push(&d->rows) = (struct mt_diff_pair){.key = from->key,
@@ -431,5 +458,7 @@ void mt_diff_free(struct mt_diff *d)
         mt_vec_free(&d->side[s].ops.v);
         mt_vec_free(&d->side[s].living.v);
     }
+    if (d->grouper.key_n)
+        mt_grouper_free(&d->grouper);
     mt_vec_free(&d->rows);
 }

@@ -62,6 +62,8 @@ struct mt_diff {
     int key_n;
     bool strict; /* only the same keys match */
     struct mt_diff_side side[2];
+    struct mt_grouper grouper; /* of both sides: their groups share numbers, where */
+    bool numbered;
     MT_VEC(struct mt_diff_pair {
         const char *const *key;
         uint32_t group[2]; /* that has the figures of the row; MT_NONE: in the other run only */
@@ -74,7 +76,8 @@ struct mt_diff {
 
 /*
  * Loads a side; d->keys, and db, run and device of the side are set. parts: which figures, else 0.
- * warmup: of leaks. Errors: MT_EDB.
+ * warmup: of leaks. One side after the other: the second takes the call tree of the first, so that
+ * texts and functions that both have are there once. Errors: MT_EDB.
  */
 enum mt_diff_parts { MT_DIFF_OPS = 1, MT_DIFF_LIVES = 2 };
 enum mt_status mt_diff_load(struct mt_diff *d, int side, int parts, int64_t warmup,

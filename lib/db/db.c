@@ -5,6 +5,7 @@
 #include "lib/db/db_upgrade.h"
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static struct mt_db *readers; /* connections for reading */
@@ -279,6 +280,13 @@ void *mt_db_kept(const struct mt_db *db)
 int64_t mt_db_changes(const struct mt_db *db)
 {
     return sqlite3_total_changes(db->sql);
+}
+
+bool mt_db_is_same(const struct mt_db *a, const struct mt_db *b)
+{
+    const char *one = sqlite3_db_filename(a->sql, "main");
+    const char *other = sqlite3_db_filename(b->sql, "main");
+    return a == b || (one && other && *one && strcmp(one, other) == 0);
 }
 
 void mt_db_rollback(struct mt_db *db)

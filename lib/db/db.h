@@ -68,6 +68,10 @@ void *mt_db_kept(const struct mt_db *db);
 /* Rows that this connection has changed so far: what was read before may be others now. */
 int64_t mt_db_changes(const struct mt_db *db);
 
+/* Whether two connections are of one file: then ids of one are ids of the other, for whoever reads
+ * keeps the file as it is. */
+bool mt_db_is_same(const struct mt_db *a, const struct mt_db *b);
+
 void mt_db_close(struct mt_db *db); /* accepts NULL; an open transaction is rolled back */
 /* Closes a database that was created by opening it. Where no run came to be in it, its file goes.
  */

@@ -139,6 +139,7 @@ uint32_t mt_own_of_node(struct mt_own_nodes *own, struct mt_tree *t, uint32_t no
 void mt_own_nodes_free(struct mt_own_nodes *own)
 {
     free(own->of);
+    own->of = NULL;
     mt_paths_free(&own->paths);
 }
 
@@ -195,18 +196,35 @@ static uint32_t key_of(struct mt_grouper *g, const struct mt_origin *of, int k)
     return *known;
 }
 
+void mt_grouper_go_on(struct mt_grouper *g, struct mt_tree *t)
+{
+    size_t bytes = ((size_t)g->key_n * t->nodes.n + 1) * sizeof *g->memo;
+    mt_grouper_pause(g);
+    g->tree = t;
+    g->memo = mt_alloc(bytes);
+    memset(g->memo, 0xff, bytes);
+    if (mt_group_has(g->keys, g->key_n, MT_BY_PATH))
+        mt_paths_init(&g->paths, t);
+}
+
 void mt_grouper_init(struct mt_grouper *g, struct mt_tree *t, const enum mt_group_key *keys,
                      int key_n)
 {
-    size_t bytes = ((size_t)key_n * t->nodes.n + 1) * sizeof *g->memo;
     *g = (struct mt_grouper){
-        .tree = t, .key_n = key_n, .step_text = MT_NONE, .size_text = MT_NONE, .tensor = MT_NONE};
+        .key_n = key_n, .step_text = MT_NONE, .size_text = MT_NONE, .tensor = MT_NONE};
     memcpy(g->keys, keys, (size_t)key_n * sizeof *keys);
-    g->memo = mt_alloc(bytes);
-    memset(g->memo, 0xff, bytes);
-    for (int k = 0; k < key_n; k++)
-        if (keys[k] == MT_BY_PATH)
-            mt_paths_init(&g->paths, t);
+    mt_grouper_go_on(g, t);
+}
+
+void mt_grouper_pause(struct mt_grouper *g)
+{
+    free(g->memo);
+    g->memo = NULL;
+    mt_own_nodes_free(&g->own);
+    mt_paths_free(&g->paths);
+    mt_vec_free(&g->names);
+    for (size_t i = 0; i < g->shared.n; i++)
+        g->shared.v[i].own = MT_NONE;
 }
 
 void mt_grouper_free(struct mt_grouper *g)
@@ -217,10 +235,8 @@ void mt_grouper_free(struct mt_grouper *g)
     }
     mt_vec_free(&g->first[0]);
     mt_vec_free(&g->first[1]);
-    free(g->memo);
-    mt_own_nodes_free(&g->own);
-    mt_paths_free(&g->paths);
-    mt_vec_free(&g->names);
+    mt_grouper_pause(g);
+    mt_vec_free(&g->shared);
 }
 
 /* Room for the keys of a group, which live as long as the tree. */
@@ -267,13 +283,18 @@ static uint32_t group_at(struct mt_grouper *g, const uint32_t *ids, bool explici
     uint32_t number = first_number(g, ids[0], explicit_row);
     for (int k = 1; k < g->key_n; k++)
         number = next_number(g, k, number, ids[k]);
-    if (number == g->names.n) {
+    if (number == g->shared.n) {
         const char **key = new_tuple(g->tree, g->key_n);
         for (int k = 0; k < g->key_n; k++)
             key[k] = mt_strtab_get(&g->tree->strings, ids[k]);
-        *mt_vec_push(&g->names) = (struct mt_group_name){key, explicit_row};
+        *mt_vec_push(&g->shared) = (struct mt_group_shared){key, MT_NONE};
     }
-    return number;
+    struct mt_group_shared *group = &g->shared.v[number];
+    if (group->own == MT_NONE) {
+        group->own = (uint32_t)g->names.n;
+        *mt_vec_push(&g->names) = (struct mt_group_name){group->key, explicit_row, number};
+    }
+    return group->own;
 }
 
 /* "5 [outside ops]": else a step or thread would have two rows of one name. */

@@ -1,3 +1,4 @@
+#include "lib/run/frames.h"
 #include "lib/run/load_parts.h"
 
 #include "gen/queries.h"
@@ -27,12 +28,6 @@ static void free_tuples(struct mt_tree *t)
     t->tuple_used = 0;
 }
 
-void mt_tree_keep_texts(struct mt_tree *t)
-{
-    free_contents(t);
-    mt_strtab_keep_texts(&t->strings);
-}
-
 static uint32_t text_of(struct mt_tree *t, const struct mt_stmt *s, int column)
 {
     const char *text = mt_stmt_text(s, column);
@@ -44,30 +39,12 @@ static uint8_t phase_of(int64_t phase)
     return phase > 0 && phase < MT_PHASE_N ? (uint8_t)phase : 0;
 }
 
-struct frame {
-    int64_t id;
-    uint32_t name, object, file; /* string ids; MT_NONE: unknown */
-    uint32_t line, layer;        /* of a function of the user's own, or of the forward op of what
-                                    autograd runs, else MT_NONE */
-    bool python_or_annotation, is_python, is_category, is_thread, is_label, is_size;
-};
-
-/* The frames of the nodes, read once each. */
-struct mt_known_frames {
-    struct mt_map index;    /* id of the database -> all */
-    MT_VEC(uint32_t) small; /* the same of ids below SMALL; MT_NONE: not read */
-    MT_VEC(struct frame) all;
-    size_t last;     /* the one asked for last */
-    int64_t next, n; /* id behind those read last; how many these were */
-};
-
-enum { SMALL = 1 << 18 };
-
-static void free_frames(struct mt_known_frames *known)
+void mt_tree_forget_frames(struct mt_tree *t)
 {
-    mt_map_free(&known->index);
-    mt_vec_free(&known->small);
-    mt_vec_free(&known->all);
+    if (t->known)
+        mt_frames_free(t->known);
+    free(t->known);
+    t->known = NULL;
 }
 
 void mt_tree_free(struct mt_tree *t)
@@ -75,9 +52,30 @@ void mt_tree_free(struct mt_tree *t)
     free_contents(t);
     free_tuples(t);
     mt_strtab_free(&t->strings);
-    if (t->known)
-        free_frames(t->known);
-    free(t->known);
+    mt_tree_forget_frames(t);
+}
+
+void mt_tree_keep_texts(struct mt_tree *t)
+{
+    free_contents(t);
+    mt_tree_forget_frames(t);
+    mt_strtab_keep_texts(&t->strings);
+}
+
+static void empty(struct mt_tree *t)
+{
+    free_contents(t);
+    t->has_lines = false;
+    t->before_at_peak_b = t->before_at_end_b = 0;
+}
+
+void mt_tree_go_on(struct mt_tree *t, bool same_db)
+{
+    empty(t);
+    if (same_db)
+        return;
+    mt_frames_free(t->known);
+    *t->known = (struct mt_known_frames){0};
 }
 
 void mt_tree_reuse(struct mt_tree *t)
@@ -89,105 +87,8 @@ void mt_tree_reuse(struct mt_tree *t)
         mt_strtab_init(&t->strings);
         return;
     }
-    free_contents(t);
+    empty(t);
     free_tuples(t);
-    t->has_lines = false;
-    t->before_at_peak_b = t->before_at_end_b = 0;
-}
-
-static bool is_small(int64_t id)
-{
-    return (uint64_t)id < SMALL;
-}
-
-/* Where in `all`; MT_NONE: not read yet. */
-static uint32_t place_of(const struct mt_known_frames *known, int64_t id)
-{
-    if (!is_small(id))
-        return mt_map_get(&known->index, (uint64_t)id);
-    return (size_t)id < known->small.n ? known->small.v[id] : MT_NONE;
-}
-
-static uint32_t *new_place(struct mt_known_frames *known, int64_t id)
-{
-    if (!is_small(id))
-        return mt_map_at(&known->index, (uint64_t)id);
-    while (known->small.n <= (size_t)id)
-        *mt_vec_push(&known->small) = MT_NONE;
-    return &known->small.v[id];
-}
-
-/* s: a row of load_frames; NULL: a damaged database has none. */
-static void add_frame(struct mt_known_frames *known, struct mt_tree *t, int64_t id,
-                      const struct mt_stmt *s)
-{
-    uint32_t *at = new_place(known, id);
-    if (*at != MT_NONE)
-        return;
-    *at = (uint32_t)known->all.n;
-    struct frame f = {
-        .id = id, .object = MT_NONE, .file = MT_NONE, .line = MT_NONE, .layer = MT_NONE};
-    f.name = s ? text_of(t, s, 1) : mt_strtab_add(&t->strings, "", 0);
-    if (s) {
-        f.is_python = mt_stmt_int(s, 2) == 6;
-        f.python_or_annotation = mt_stmt_int(s, 2) == 1 || f.is_python;
-        f.is_category = mt_stmt_int(s, 2) == 2;
-        f.is_thread = mt_stmt_int(s, 2) == 3;
-        f.is_label = mt_stmt_int(s, 2) == 4;
-        f.is_size = mt_stmt_int(s, 2) == 5;
-        f.object = text_of(t, s, 3);
-        f.file = text_of(t, s, 4);
-    }
-    if (f.is_python)
-        f.line = mt_site_of_frame(t, f.name);
-    if (s && mt_stmt_int(s, 2) == 7) {
-        f.line = mt_site_of_backward(t, f.file);
-        f.layer = mt_site_of_backward(t, f.object);
-        f.object = f.file = MT_NONE;
-    }
-    *mt_vec_push(&known->all) = f;
-}
-
-/*
- * Reads a frame, and the more of those behind it the longer they are asked for in the order of
- * their ids: nodes of a million names were made in that order. At most half of what is read is for
- * nothing.
- */
-static enum mt_status read_frames(struct mt_db *db, struct mt_tree *t,
-                                  struct mt_known_frames *known, int64_t id, struct mt_err *err)
-{
-    enum { MOST = 1024 };
-    struct mt_stmt *f;
-    bool row;
-    bool in_order = id == known->next && id < INT64_MAX - 2 * MOST;
-    known->n = !in_order ? 1 : known->n < MOST ? 2 * known->n + 1 : known->n;
-    int64_t last = id + (known->n - 1);
-    known->next = mt_wrap_add(last, 1);
-    MT_TRY(mt_db_query(db, MT_Q_LOAD_FRAMES, &f, err));
-    mt_stmt_bind(f, "ii", id, last);
-    for (;;) {
-        MT_TRY(mt_stmt_step(f, &row, err));
-        if (!row)
-            break;
-        add_frame(known, t, mt_stmt_int(f, 0), f);
-    }
-    add_frame(known, t, id, NULL);
-    return MT_OK;
-}
-
-/* Where in known->all the frame of an id stands, read if need be. */
-static enum mt_status find_frame(struct mt_db *db, struct mt_tree *t, struct mt_known_frames *known,
-                                 int64_t id, struct mt_err *err)
-{
-    for (size_t at = known->last; at < known->all.n && at < known->last + 2; at++)
-        if (known->all.v[at].id == id) { /* that again, or the next: mostly without the map */
-            known->last = at;
-            return MT_OK;
-        }
-    if (place_of(known, id) == MT_NONE)
-        MT_TRY(read_frames(db, t, known, id, err));
-    known->last = place_of(known, id);
-    return MT_OK;
 }
 
 enum { OWN, TOP, SCOPE, MODULE, FRAMES }; /* of a node, in the order of the columns */
@@ -197,7 +98,7 @@ enum { OWN, TOP, SCOPE, MODULE, FRAMES }; /* of a node, in the order of the colu
 enum { WAITING = 16 };
 struct node_reader {
     struct mt_db *db;
-    int64_t first;
+    const struct mt_run *run;
     bool items; /* one per node, too, in the order of their ids */
     bool timed; /* which have calls and times: those of heap logs have none */
     struct mt_known_frames *known;
@@ -209,16 +110,15 @@ struct node_reader {
 };
 
 /* The frames of a row. One that must be there is '' in a damaged database that has none. */
-static enum mt_status frames_of(struct node_reader *r, const int64_t *ids, struct frame *out,
-                                struct mt_err *err)
+static enum mt_status frames_of(struct node_reader *r, const int64_t *ids,
+                                struct mt_known_frame *out, struct mt_err *err)
 {
     for (int i = 0; i < FRAMES; i++) {
         if (!ids[i] && i >= SCOPE) {
-            out[i] = (struct frame){.name = MT_NONE};
+            out[i] = (struct mt_known_frame){.name = MT_NONE};
             continue;
         }
-        MT_TRY(find_frame(r->db, r->t, r->known, ids[i], err));
-        out[i] = r->known->all.v[r->known->last];
+        MT_TRY(mt_frame_find(r->db, r->run, r->t, r->known, ids[i], &out[i], err));
     }
     return MT_OK;
 }
@@ -236,7 +136,7 @@ static void add_item(struct mt_tree *t, uint32_t node, uint32_t parent, const in
     item->self_time_ns = cells[2];
 }
 
-static uint32_t layer_of(struct mt_tree *t, const struct frame *own,
+static uint32_t layer_of(struct mt_tree *t, const struct mt_known_frame *own,
                          const struct mt_tree_node *around)
 {
     const uint32_t outer = around ? around->layer : MT_NONE;
@@ -247,9 +147,9 @@ static uint32_t layer_of(struct mt_tree *t, const struct frame *own,
 static void add_node(struct node_reader *r, const int64_t *cells)
 {
     struct mt_tree *t = r->t;
-    struct frame f[FRAMES];
+    struct mt_known_frame f[FRAMES];
     uint32_t at = (uint32_t)t->nodes.n;
-    uint64_t id = cells[0] ? (uint64_t)cells[0] - (uint64_t)r->first : UINT64_MAX;
+    uint64_t id = cells[0] ? (uint64_t)cells[0] - (uint64_t)r->run->node_first : UINT64_MAX;
     if (r->st != MT_OK || (r->st = frames_of(r, cells + 1, f, r->err)) != MT_OK)
         return;
     /* a damaged database must not send us in circles */
@@ -300,7 +200,7 @@ static void add_waiting(struct node_reader *r)
 static void each_node(void *closure, const int64_t *cells)
 {
     struct node_reader *r = closure;
-    uint32_t own = place_of(r->known, cells[1]);
+    uint32_t own = mt_frame_place(r->known, cells[1]);
     if (own != MT_NONE)
         __builtin_prefetch(&r->known->all.v[own]);
     memcpy(r->waiting[r->waiting_n++], cells, sizeof *r->waiting);
@@ -313,7 +213,7 @@ static enum mt_status read_nodes(struct mt_db *db, const struct mt_run *run, boo
 {
     struct mt_known_frames own = {0};
     struct node_reader r = {.db = db,
-                            .first = run->node_first,
+                            .run = run,
                             .items = items,
                             .timed = items && run->kind != MT_RUN_HEAP,
                             .known = t->known ? t->known : &own,
@@ -324,7 +224,7 @@ static enum mt_status read_nodes(struct mt_db *db, const struct mt_run *run, boo
     mt_stmt_bind(s, "ii", run->node_first, run->node_first + run->node_n);
     enum mt_status st = mt_stmt_each(s, each_node, &r, err);
     add_waiting(&r);
-    free_frames(&own);
+    mt_frames_free(&own);
     return r.st != MT_OK ? r.st : st;
 }
 

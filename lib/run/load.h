@@ -117,6 +117,11 @@ void mt_tree_free(struct mt_tree *t);
 /* Empties a tree, new or loaded, for another run of the same database: texts and frames stay, so
  * that those that runs share are read once. What groups borrowed is gone. */
 void mt_tree_reuse(struct mt_tree *t);
+/* The same where groups go on: what they borrowed stays, and texts have the ids that they had.
+ * same_db: the run is in the database that the tree was of. */
+void mt_tree_go_on(struct mt_tree *t, bool same_db);
+/* What only mt_tree_go_on for a further run of the database would need. */
+void mt_tree_forget_frames(struct mt_tree *t);
 /* Frees all but what groups borrow. */
 void mt_tree_keep_texts(struct mt_tree *t);
 
@@ -220,7 +225,7 @@ void mt_own_nodes_free(struct mt_own_nodes *own);
  * the path that allocated it, and the user has some of such paths. */
 bool mt_own_needs_blocks(const struct mt_run_device *device, const enum mt_group_key *keys, int n);
 
-/* Says to which group an item belongs; groups are numbered as they come. */
+/* Says to which group an item belongs; groups are numbered as they come, in each run. */
 struct mt_grouper {
     struct mt_tree *tree;
     enum mt_group_key keys[MT_BY_N];
@@ -247,11 +252,22 @@ struct mt_grouper {
     MT_VEC(struct mt_group_name {
         const char *const *key; /* by position of the keys; borrowed from the tree */
         bool explicit_row;
+        uint32_t shared; /* its number among those of all runs */
     })
     names;
+    MT_VEC(struct mt_group_shared {
+        const char *const *key;
+        uint32_t own; /* its number in this run; MT_NONE: it has not come */
+    })
+    shared; /* of all runs */
 };
 void mt_grouper_init(struct mt_grouper *g, struct mt_tree *t, const enum mt_group_key *keys,
                      int key_n);
+/* For another run, whose tree has the texts of the one before (mt_tree_go_on): what both have is
+ * known by names.v[].shared. */
+void mt_grouper_go_on(struct mt_grouper *g, struct mt_tree *t);
+/* Frees what only the run at hand needs. */
+void mt_grouper_pause(struct mt_grouper *g);
 void mt_grouper_free(struct mt_grouper *g);
 /* Node MT_NONE: the explicit group [outside ops]. */
 uint32_t mt_grouper_of(struct mt_grouper *g, const struct mt_origin *origin);

@@ -249,8 +249,9 @@ static void match_all(struct aligner *a, struct mt_match_key *side[2], const siz
 
 /* ---- the same keys, of which there may be a million ---- */
 
-/* Keys of BASE by their texts, which are not copied. */
+/* Keys of BASE by their texts, which are not copied, or by their numbers. */
 struct key_table {
+    bool numbered;
     const struct mt_match_key *keys;
     int key_n;
     uint32_t *slot; /* index + 1, 0 = free */
@@ -270,6 +271,8 @@ static bool same_key(const struct key_table *t, const struct mt_match_key *a,
 /* Where a key stands, or would stand. */
 static uint32_t *find_key(const struct key_table *t, const struct mt_match_key *key)
 {
+    if (t->numbered)
+        return &t->slot[key->number];
     uint64_t hash = t->seed + key->explicit_row;
     for (int i = 0; i < t->key_n; i++)
         hash = mt_hash_short(hash, key->key[i], strlen(key->key[i]));
@@ -279,13 +282,25 @@ static uint32_t *find_key(const struct key_table *t, const struct mt_match_key *
     return &t->slot[at];
 }
 
-/* Joins what both sides have just so. */
-static void match_same(struct aligner *a, struct mt_match_key *side[2], const size_t n[2])
+static void make_slots(struct key_table *t, struct mt_match_key *const side[2], const size_t n[2])
 {
-    struct key_table t = {.keys = side[0], .key_n = a->key_n, .slot_n = 64, .seed = mt_hash_seed()};
-    while (t.slot_n < 2 * n[0])
-        t.slot_n *= 2;
-    t.slot = mt_alloc(t.slot_n * sizeof *t.slot);
+    t->slot_n = 64;
+    while (!t->numbered && t->slot_n < 2 * n[0])
+        t->slot_n *= 2;
+    for (int s = 0; s < 2 && t->numbered; s++)
+        for (size_t i = 0; i < n[s]; i++)
+            if (side[s][i].number >= t->slot_n)
+                t->slot_n = side[s][i].number + (size_t)1;
+    t->slot = mt_alloc(t->slot_n * sizeof *t->slot);
+}
+
+/* Joins what both sides have just so. */
+static void match_same(struct aligner *a, struct mt_match_key *side[2], const size_t n[2],
+                       bool numbered)
+{
+    struct key_table t = {
+        .numbered = numbered, .keys = side[0], .key_n = a->key_n, .seed = mt_hash_seed()};
+    make_slots(&t, side, n);
     uint32_t *first[2]; /* in BASE, of the same key */
     bool *in_both = mt_alloc(n[0] + 1);
     for (int s = 0; s < 2; s++) {
@@ -322,7 +337,7 @@ void mt_match_groups(struct mt_match_key *base, size_t base_n, struct mt_match_k
     for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < n[s]; i++)
             side[s][i].row = MT_NONE;
-    match_same(&a, side, n);
+    match_same(&a, side, n, forms & MT_MATCH_NUMBERED);
     for (int match = MT_MATCH_FORM; match <= MT_MATCH_NAME; match++)
         if (forms >> match & 1)
             match_all(&a, side, n, (enum mt_match)match);

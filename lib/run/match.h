@@ -17,6 +17,7 @@ enum mt_match {
 /* A group of one run. */
 struct mt_match_key {
     const char *const *key;
+    uint32_t number; /* of MT_MATCH_NUMBERED */
     bool explicit_row;
     uint32_t row; /* filled: row of the alignment; several groups of one run may share one */
 };
@@ -37,7 +38,8 @@ struct mt_matches {
 /* Forms that names may match in, or-ed; they are tried in the order of enum mt_match. */
 enum {
     MT_MATCH_STRICT = 0, /* the same keys alone */
-    MT_MATCH_TOLERANT = 1 << MT_MATCH_FORM | 1 << MT_MATCH_NAME
+    MT_MATCH_TOLERANT = 1 << MT_MATCH_FORM | 1 << MT_MATCH_NAME,
+    MT_MATCH_NUMBERED = 1 << MT_MATCH_N /* and the same keys have the same number, others another */
 };
 
 /*

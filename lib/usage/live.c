@@ -17,6 +17,21 @@ enum mt_status mt_allocations_open(struct mt_db *db, const struct mt_run *run,
     return mt_steps_load(db, run, &out->steps, err);
 }
 
+enum mt_status mt_allocations_open_after(struct mt_db *db, const struct mt_run *run,
+                                         struct mt_allocations *before, struct mt_allocations *out,
+                                         struct mt_err *err)
+{
+    *out = (struct mt_allocations){.db = db, .run = run, .tree = before->tree};
+    if (out->tree.known)
+        mt_tree_go_on(&out->tree, mt_db_is_same(db, before->db));
+    else
+        mt_tree_reuse(&out->tree);
+    before->tree = (struct mt_tree){0};
+    MT_TRY(mt_load_nodes(db, run, &out->tree, err));
+    MT_TRY(mt_load_threads(db, run, &out->tree, err));
+    return mt_steps_load(db, run, &out->steps, err);
+}
+
 enum mt_status mt_allocations_open_sites(struct mt_db *db, const struct mt_run *run,
                                          struct mt_allocations *out, struct mt_err *err)
 {

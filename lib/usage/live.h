@@ -32,6 +32,11 @@ enum mt_status mt_allocations_open(struct mt_db *db, const struct mt_run *run,
  * of the same database, whose texts stay; what groups borrowed is gone. */
 enum mt_status mt_allocations_open_sites(struct mt_db *db, const struct mt_run *run,
                                          struct mt_allocations *out, struct mt_err *err);
+/* The first, *before zeroed, of runs whose groups share their numbers, or one that takes the call
+ * tree of the one before, which has none from then on: what groups borrowed stays. */
+enum mt_status mt_allocations_open_after(struct mt_db *db, const struct mt_run *run,
+                                         struct mt_allocations *before, struct mt_allocations *out,
+                                         struct mt_err *err);
 void mt_allocations_close(struct mt_allocations *l);
 
 /* Whether it is known what is alive at the end: allocations and frees are paired. */

@@ -189,8 +189,25 @@ def check_trend(*options):
     check(f"diff of three runs {options}: the middle one", [one[n] for n in names] == [rows[1][n] for n in names])
 
 
+def check_many():
+    """More names than are read one by one, in another order, with some that only one run has: in one database, or in
+    two, which know functions by other numbers."""
+    rows = []
+    for name, order in (("many", range(4000)), ("mixed", sorted(range(200, 4200), key=lambda i: i * 2654435761 % 4093))):
+        with open(f"{name}.csv", "w") as f:
+            f.write("stack,alloc_b\n" + "".join(f"main;f{i},{i + (i % 10 == 0) * (name == 'mixed')}\n" for i in order))
+        memtool("import", f"{name}.csv", "--name", name)
+    wanted = {f"f{i}" for i in range(200)} | {f"f{i}" for i in range(4000, 4200)} | {f"f{i}" for i in range(200, 4000) if i % 10 == 0}
+    for runs in (("many", "mixed"), ("./many.csv", "./mixed.csv")):
+        out = memtool("diff", *runs, "--section", "op", "--limit", "0", "--format", "csv")
+        rows = {row["name"]: row for row in csv.DictReader(io.StringIO(out)) if row["name"] not in ("main", "f0")}
+        check(f"names of {runs}", set(rows) == wanted - {"f0"})
+        check(f"what is in one of {runs} alone", all((row["match"] == "same") == (200 <= int(name[1:]) < 4000) for name, row in rows.items()))
+
+
 def main():
     os.environ["MEMTOOL_DB"] = "t.db"
+    check_many()
     for sample in sorted({sample for pair in PAIRS for sample in pair[:2]}):
         memtool("import", find(sample), "--name", sample)
     for base, new, device in PAIRS:

@@ -204,6 +204,37 @@ static void matched(void **state)
     mt_matches_free(&a);
 }
 
+/* The same by numbers instead of texts. */
+static void numbered(void **state)
+{
+    const struct match *m = *state;
+    struct side side[2], plain[2];
+    struct mt_strtab texts;
+    struct mt_matches a, b;
+    size_t n[2];
+    mt_strtab_init(&texts);
+    for (int s = 0; s < 2; s++) {
+        n[s] = keys_of(s ? m->new : m->base, &side[s]);
+        keys_of(s ? m->new : m->base, &plain[s]);
+        for (size_t i = 0; i < n[s]; i++) {
+            struct mt_match_key *k = &side[s].keys[i];
+            char *text = mt_asprintf("%d%s", k->explicit_row, k->key[0]);
+            k->number = mt_strtab_add(&texts, text, strlen(text));
+            free(text);
+        }
+    }
+    mt_match_groups(plain[0].keys, n[0], plain[1].keys, n[1], &m->by, 1, MT_MATCH_TOLERANT, &a);
+    mt_match_groups(side[0].keys, n[0], side[1].keys, n[1], &m->by, 1,
+                    MT_MATCH_TOLERANT | MT_MATCH_NUMBERED, &b);
+    assert_int_equal(a.rows.n, b.rows.n);
+    for (int s = 0; s < 2; s++)
+        for (size_t i = 0; i < n[s]; i++)
+            assert_int_equal(side[s].keys[i].row, plain[s].keys[i].row);
+    mt_matches_free(&a);
+    mt_matches_free(&b);
+    mt_strtab_free(&texts);
+}
+
 /* Which groups share a row does not depend on which run is BASE. */
 static void mirrored(void **state)
 {
@@ -251,6 +282,7 @@ int main(void)
     ROWS_ADD(&tests, form, forms);
     ROWS_ADD(&tests, matched, matches);
     ROWS_ADD(&tests, mirrored, matches);
+    ROWS_ADD(&tests, numbered, matches);
     ROWS_ADD(&tests, counts, once);
     return ROWS_RUN(&tests, "align");
 }

@@ -1,0 +1,179 @@
+#include "lib/run/frames.h"
+
+#include "gen/queries.h"
+#include "lib/base/sort.h"
+#include "lib/base/wrap.h"
+#include "lib/run/sites.h"
+#include <stdlib.h>
+#include <string.h>
+
+void mt_frames_free(struct mt_known_frames *known)
+{
+    mt_map_free(&known->index);
+    for (size_t i = 0; i < known->pages.n; i++)
+        free(known->pages.v[i]);
+    mt_vec_free(&known->pages);
+    mt_vec_free(&known->all);
+}
+
+static uint32_t text_of(struct mt_tree *t, const struct mt_stmt *s, int column)
+{
+    const char *text = mt_stmt_text(s, column);
+    return text ? mt_strtab_add(&t->strings, text, strlen(text)) : MT_NONE;
+}
+
+/* Ids count up from 1: there are pages of them, but for those of a damaged database. */
+enum { PAGE = 4096, PAGES = 1 << 18 };
+
+static bool has_page(int64_t id)
+{
+    return (uint64_t)id < (uint64_t)PAGE * PAGES;
+}
+
+uint32_t mt_frame_place(const struct mt_known_frames *known, int64_t id)
+{
+    if (!has_page(id))
+        return mt_map_get(&known->index, (uint64_t)id);
+    const size_t page = (size_t)(id / PAGE);
+    const uint32_t *of = page < known->pages.n ? known->pages.v[page] : NULL;
+    return of ? of[id % PAGE] : MT_NONE;
+}
+
+static uint32_t *new_place(struct mt_known_frames *known, int64_t id)
+{
+    if (!has_page(id))
+        return mt_map_at(&known->index, (uint64_t)id);
+    const size_t page = (size_t)(id / PAGE);
+    while (known->pages.n <= page)
+        *mt_vec_push(&known->pages) = NULL;
+    uint32_t **of = &known->pages.v[page];
+    if (!*of) {
+        *of = mt_alloc(PAGE * sizeof **of);
+        memset(*of, 0xff, PAGE * sizeof **of);
+    }
+    return &(*of)[id % PAGE];
+}
+
+/* s: a row of load_frames; NULL: a damaged database has none. */
+static void add_frame(struct mt_known_frames *known, struct mt_tree *t, int64_t id,
+                      const struct mt_stmt *s)
+{
+    uint32_t *at = new_place(known, id);
+    if (*at != MT_NONE)
+        return;
+    *at = (uint32_t)known->all.n;
+    struct mt_known_frame f = {
+        .id = id, .object = MT_NONE, .file = MT_NONE, .line = MT_NONE, .layer = MT_NONE};
+    f.name = s ? text_of(t, s, 1) : mt_strtab_add(&t->strings, "", 0);
+    if (s) {
+        f.is_python = mt_stmt_int(s, 2) == 6;
+        f.python_or_annotation = mt_stmt_int(s, 2) == 1 || f.is_python;
+        f.is_category = mt_stmt_int(s, 2) == 2;
+        f.is_thread = mt_stmt_int(s, 2) == 3;
+        f.is_label = mt_stmt_int(s, 2) == 4;
+        f.is_size = mt_stmt_int(s, 2) == 5;
+        f.object = text_of(t, s, 3);
+        f.file = text_of(t, s, 4);
+    }
+    if (f.is_python)
+        f.line = mt_site_of_frame(t, f.name);
+    if (s && mt_stmt_int(s, 2) == 7) {
+        f.line = mt_site_of_backward(t, f.file);
+        f.layer = mt_site_of_backward(t, f.object);
+        f.object = f.file = MT_NONE;
+    }
+    *mt_vec_push(&known->all) = f;
+}
+
+/* Reads the frames first..last, those that are not known, and `wanted` even where there is none. */
+static enum mt_status read_range(struct mt_db *db, struct mt_tree *t, struct mt_known_frames *known,
+                                 int64_t first, int64_t last, int64_t wanted, struct mt_err *err)
+{
+    struct mt_stmt *f;
+    bool row;
+    MT_TRY(mt_db_query(db, MT_Q_LOAD_FRAMES, &f, err));
+    mt_stmt_bind(f, "ii", first, last);
+    for (;;) {
+        MT_TRY(mt_stmt_step(f, &row, err));
+        if (!row)
+            break;
+        add_frame(known, t, mt_stmt_int(f, 0), f);
+    }
+    add_frame(known, t, wanted, NULL);
+    return MT_OK;
+}
+
+/*
+ * Reads a frame, and the more of those behind it the longer they are asked for in the order of
+ * their ids: nodes of a million names were made in that order. At most half of what is read is for
+ * nothing.
+ */
+static enum mt_status read_ahead(struct mt_db *db, struct mt_tree *t, struct mt_known_frames *known,
+                                 int64_t id, struct mt_err *err)
+{
+    enum { MOST = 1024 };
+    bool in_order = id == known->next && id < INT64_MAX - 2 * MOST;
+    known->n = !in_order ? 1 : known->n < MOST ? 2 * known->n + 1 : known->n;
+    known->astray_n += !in_order;
+    int64_t last = id + (known->n - 1);
+    known->next = mt_wrap_add(last, 1);
+    return read_range(db, t, known, id, last, id, err);
+}
+
+/* The frames of a run that are not known. */
+struct wanted {
+    const struct mt_known_frames *known;
+    MT_VEC(int64_t) ids;
+};
+
+static void want(void *closure, const int64_t *cells)
+{
+    struct wanted *w = closure;
+    for (int i = 0; i < 4; i++)
+        if (cells[i] > 0 && (!i || cells[i] != cells[i - 1]) &&
+            mt_frame_place(w->known, cells[i]) == MT_NONE)
+            *mt_vec_push(&w->ids) = cells[i];
+}
+
+/* Reads all frames of the run in the order of their ids: where nodes come in another one, as with
+ * names that an earlier run had, each frame is on a page of its own, which would be read for it. */
+static enum mt_status read_all(struct mt_db *db, const struct mt_run *run, struct mt_tree *t,
+                               struct mt_known_frames *known, struct mt_err *err)
+{
+    struct wanted w = {.known = known};
+    struct mt_stmt *s;
+    MT_TRY(mt_db_query(db, MT_Q_LOAD_FRAME_IDS, &s, err));
+    mt_stmt_bind(s, "ii", run->node_first, run->node_first + run->node_n);
+    enum mt_status st = mt_stmt_each(s, want, &w, err);
+    mt_sort_by_time(w.ids.v, w.ids.n, sizeof *w.ids.v, NULL);
+    for (size_t from = 0, to; from < w.ids.n && st == MT_OK; from = to) {
+        for (to = from + 1; to < w.ids.n && w.ids.v[to] - w.ids.v[to - 1] <= 2; to++)
+            ;
+        st = read_range(db, t, known, w.ids.v[from], w.ids.v[to - 1], w.ids.v[from], err);
+    }
+    mt_vec_free(&w.ids);
+    return st;
+}
+
+enum mt_status mt_frame_find(struct mt_db *db, const struct mt_run *run, struct mt_tree *t,
+                             struct mt_known_frames *known, int64_t id, struct mt_known_frame *out,
+                             struct mt_err *err)
+{
+    enum { ASTRAY = 1000 }; /* as many are read one by one before all are */
+    size_t at = known->last;
+    while (at < known->all.n && at < known->last + 2 && known->all.v[at].id != id)
+        at++; /* that again, or the next: mostly without the map */
+    if (at >= known->all.n || known->all.v[at].id != id) {
+        if (known->run != run->id)
+            known->astray_n = 0;
+        known->run = run->id;
+        if (mt_frame_place(known, id) == MT_NONE && known->astray_n == ASTRAY)
+            MT_TRY(read_all(db, run, t, known, err));
+        if (mt_frame_place(known, id) == MT_NONE)
+            MT_TRY(read_ahead(db, t, known, id, err));
+        at = mt_frame_place(known, id);
+    }
+    known->last = at;
+    *out = known->all.v[at];
+    return MT_OK;
+}
