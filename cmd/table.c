@@ -30,8 +30,9 @@ enum { NO_DEVICE = MT_KNOWS_OPS };
 
 static unsigned known_on(const struct mt_run_device *d)
 {
+    unsigned lacks = mt_groups_are_sizes(d, keys.v, keys.n) ? MT_KNOWS_EXTRAS : 0;
     bool frees = !mt_own_needs_blocks(d, keys.v, keys.n) || mt_device_knows(d, MT_KNOWS_BLOCKS);
-    return d->knows & ~(frees ? 0 : MT_KNOWS_FREED);
+    return d->knows & ~(lacks | (frees ? 0 : MT_KNOWS_FREED));
 }
 
 /* One device's groups into the report. */
@@ -50,6 +51,8 @@ static enum mt_status add_device(struct mt_report *r, const struct mt_view *v,
     if (thread || steps || (events && mt_group_needs_ops(keys.v, keys.n)) ||
         (d && mt_own_needs_blocks(d, keys.v, keys.n) && mt_device_knows(d, MT_KNOWS_BLOCKS)))
         MT_TRY_OUT(mt_group_ops(v->db, &v->run, d, &filter, &tree, &groups, err));
+    else if (mt_groups_are_sizes(d, keys.v, keys.n))
+        MT_TRY_OUT(mt_group_sizes(v->db, d, &tree, &groups, err));
     else if (d && by_category && mt_device_categorizes(d))
         MT_TRY_OUT(mt_group_categories(v->db, &v->run, d, keys.v, keys.n, &tree, &groups, err));
     else
@@ -147,7 +150,8 @@ static enum mt_status check_known(struct mt_db *db, const struct mt_run *run,
     for (size_t i = 0; i < d->n; i++) {
         if (!mt_device_has_events(&d->v[i]) && !(d->v[i].knows & MT_KNOWS_EXTRAS))
             MT_TRY(mt_knows_sums(run, &d->v[i], err));
-        MT_TRY(mt_by_known(&keys, db, run, &d->v[i], err));
+        if (!mt_groups_are_sizes(&d->v[i], keys.v, keys.n))
+            MT_TRY(mt_by_known(&keys, db, run, &d->v[i], err));
         unsigned sums = mt_knows_net(d->v[i].knows) ? MT_KNOWS_EXTRAS : ~0u;
         MT_TRY(mt_knows(run, &d->v[i], mt_table_needs(sort.column) & sums, err));
         if (mt_device_has_events(&d->v[i]))

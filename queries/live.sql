@@ -42,13 +42,8 @@ SELECT a.bytes_b, a.alloc_ns, a.alloc_record, coalesce(o.node_id, a.alloc_node_i
 SELECT position, time_ns FROM moment WHERE run_id = ?1 AND device_id = ?2 AND kind <> 0 ORDER BY position;
 
 -- name: holdings
--- in: ?1 device id   out: by moments, which are steps where there are any
-SELECT node_id, size_b, moment, bytes_b, blocks_n FROM holding WHERE device_id = ?1;
-
--- name: held_changes
--- The same, of any size.
--- in: ?1 device id
-SELECT memtool_each(node_id, moment, bytes_b, blocks_n) FROM holding WHERE device_id = ?1;
+-- in: ?1 device id   out: ..., by moments, which are steps where there are any
+SELECT node_id, size_b, coalesce(changes, '') FROM holding WHERE device_id = ?1;
 
 -- name: unseen
 -- in: ?1 device id   out: where frees were lost, and of which size

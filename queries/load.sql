@@ -68,6 +68,11 @@ SELECT node_id, category, alloc_b, freed_b, alloc_n, at_peak_b, at_end_b, at_pea
 -- in: ?1 device id   out: category, bytes at the peak of what a node itself made; of nodes that have some
 SELECT category, at_peak_b FROM node_category WHERE device_id = ?1 AND at_peak_b <> 0;
 
+-- name: load_sizes
+-- in: ?1 device id   out: the least size, what blocks of that size and up to twice it did
+SELECT least_b, alloc_b, freed_b, alloc_n, at_peak_b, at_end_b, at_peak_n, at_end_n FROM size_stat WHERE device_id = ?1
+  ORDER BY least_b;
+
 -- name: load_extra
 -- in: ?1 first node, ?2 one past the last, ?3 device id, ?4 figure   out: node (0: no call path), value or, for NULL,
 -- the least integer

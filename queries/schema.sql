@@ -53,7 +53,7 @@ CREATE TABLE meta (
 -- ops, 1024 threads, 2048 segments, 4096 steps; 8192, 16384: at the peak, at the end it lists large call paths only, and
 -- what others held there is NULL; 32768 libraries or files of functions; from 65536 on further figures: temporary_n, temporary_b,
 -- temporary_most_n, read_b, written_b, lifetime_ns, short_lived_n, copied_b, copies_n, units_n, events_n;
--- 536870912 labels; 1073741824 what memory is for. Figures that it does not know are NULL.
+-- 134217728 what blocks of each size did, of all call paths together; 268435456 sizes of each; 536870912 labels; 1073741824 what memory is for. Figures that it does not know are NULL.
 -- The level of a device is start_b plus the running sum of its records and of the frees
 -- that nobody saw (unseen_): blocks that no record frees end where their memory is handed out again. Those
 -- frees are in freed_ and net_, too, but in no op, nor in outside_. What they free may have been dead for
@@ -168,6 +168,15 @@ CREATE TABLE node_extra (
   PRIMARY KEY (node_id, device_id, figure_id)
 ) WITHOUT ROWID;
 
+-- What the blocks of a device of each size did, of all call paths together: sizes least_b to most_b, by powers of two.
+-- Figures as in node_stat. No row: nothing, or the device does not know them (device.knows).
+CREATE TABLE size_stat (
+  device_id INTEGER NOT NULL, least_b INTEGER NOT NULL, most_b INTEGER NOT NULL,
+  alloc_b INTEGER NOT NULL, freed_b INTEGER NOT NULL, alloc_n INTEGER NOT NULL,
+  at_peak_b INTEGER NOT NULL, at_end_b INTEGER NOT NULL, at_peak_n INTEGER NOT NULL, at_end_n INTEGER NOT NULL,
+  PRIMARY KEY (device_id, least_b)
+) WITHOUT ROWID;
+
 CREATE TABLE step (
   run_id INTEGER NOT NULL, position INTEGER NOT NULL,
   number INTEGER NOT NULL,         -- N of ProfilerStep#N, else counted from 0
@@ -247,9 +256,8 @@ CREATE TABLE holding (
   device_id INTEGER NOT NULL,
   node_id INTEGER NOT NULL,        -- 0: outside every op
   size_b INTEGER NOT NULL,         -- of each block; 0: of any size, as at all sites that lose no frees
-  moment INTEGER NOT NULL,
-  bytes_b INTEGER NOT NULL, blocks_n INTEGER NOT NULL,
-  PRIMARY KEY (device_id, node_id, size_b, moment)
+  changes TEXT NOT NULL,           -- JSON: [moment, bytes, blocks, moment, bytes, blocks, ...], moments rising
+  PRIMARY KEY (device_id, node_id, size_b)
 ) WITHOUT ROWID;
 
 -- How many steps blocks lived that were freed before the last step ended, and the last step (by position)
@@ -437,10 +445,18 @@ CREATE VIEW v_step AS SELECT r.name AS run, s.number, s.start_ns, s.end_ns FROM 
 
 -- How much more the blocks allocated in a node hold at a moment than at the moment before. step: the one that ends then.
 CREATE VIEW v_holding AS SELECT r.name AS run, d.name AS device, h.node_id, f.name, s.number AS step,
-  h.bytes_b AS change_b, h.blocks_n AS change_n, h.size_b, m.time_ns FROM run r JOIN device d ON d.run_id = r.id JOIN holding h ON h.device_id = d.id
+  b.value AS change_b, b_n.value AS change_n, h.size_b, m.time_ns
+  FROM run r JOIN device d ON d.run_id = r.id JOIN holding h ON h.device_id = d.id
+  JOIN json_each(h.changes) j ON j.key % 3 = 0 JOIN json_each(h.changes) b ON b.key = j.key + 1
+  JOIN json_each(h.changes) b_n ON b_n.key = j.key + 2
   LEFT JOIN node n ON n.id = h.node_id LEFT JOIN v_frame f ON f.id = n.frame_id
-  JOIN moment m ON m.run_id = r.id AND m.position = h.moment
-  LEFT JOIN step s ON s.run_id = r.id AND s.position = h.moment AND m.kind = 0;
+  JOIN moment m ON m.run_id = r.id AND m.position = j.value
+  LEFT JOIN step s ON s.run_id = r.id AND s.position = j.value AND m.kind = 0;
+
+-- What blocks of each size did: heap logs that number allocations by size.
+CREATE VIEW v_size AS SELECT r.name AS run, d.name AS device, s.least_b, s.most_b, s.alloc_b, s.freed_b, s.alloc_n,
+  s.at_peak_b, s.at_end_b, s.at_peak_n, s.at_end_n
+  FROM run r JOIN device d ON d.run_id = r.id JOIN size_stat s ON s.device_id = d.id;
 
 -- Further figures of call paths that only some formats have: temporary blocks, reads, lifetimes.
 CREATE VIEW v_node_extra AS SELECT r.name AS run, d.name AS device, x.node_id, f.name, s.text AS figure, x.value

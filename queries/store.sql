@@ -80,7 +80,9 @@ INSERT INTO usage_chunk VALUES (NULL,?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,
 -- name: keyframe_add
 INSERT INTO live_keyframe VALUES (?1,?2,?3,?4);
 -- name: holding_add_all
-INSERT INTO holding SELECT c0, c1, c2, c3, c4, c5 FROM temp.rows;
+INSERT INTO holding SELECT c0, c1, c2, text FROM temp.rows;
+-- name: size_stat_add_all
+INSERT INTO size_stat SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9 FROM temp.rows;
 -- name: max_lifetime_add
 INSERT INTO max_lifetime VALUES (?1,?2,?3,?4);
 -- name: kept_gradient_add
@@ -119,6 +121,8 @@ DELETE FROM usage_chunk WHERE device_id IN (SELECT id FROM device WHERE run_id =
 DELETE FROM live_keyframe WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
 -- name: run_delete_holdings
 DELETE FROM holding WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
+-- name: run_delete_sizes
+DELETE FROM size_stat WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
 -- name: run_delete_extras
 DELETE FROM node_extra WHERE device_id IN (SELECT id FROM device WHERE run_id = ?1);
 -- name: run_delete_categories

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MT_SCHEMA_VERSION 14
+#define MT_SCHEMA_VERSION 15
 #define MT_SCHEMA_OLDEST  7     /* that is upgraded in place (db_upgrade.h) */
 #define MT_DB_WAIT_MS     30000 /* how long another importer is waited for */
 #define MT_DB_ROW_CELLS   16    /* columns of a bulk row */
@@ -144,6 +144,9 @@ typedef void mt_db_row(void *closure, uint64_t row, int64_t cells[MT_DB_ROW_CELL
  */
 enum mt_status mt_db_insert_rows(struct mt_db *db, int query, uint64_t row_n, mt_db_row *row,
                                  void *closure, struct mt_err *err);
+/* The same of rows with a text, which row() leaves in *text. */
+enum mt_status mt_db_insert_texts(struct mt_db *db, int query, uint64_t row_n, mt_db_row *row,
+                                  const struct mt_buf *text, void *closure, struct mt_err *err);
 
 /*
  * Reads rows that are numbers alone, by the million: runs a statement `SELECT memtool_each(c0, c1

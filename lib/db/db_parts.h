@@ -27,6 +27,7 @@ struct mt_db {
     void (*free_kept)(void *kept);
     /* rows of the bulk insert under way */
     uint64_t row_n;
+    const struct mt_buf *text; /* of the row; NULL: rows have none */
     mt_db_row *row;
     void *closure;
     /* who gets the rows that are being read */

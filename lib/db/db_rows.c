@@ -23,7 +23,7 @@ static int rows_connect(sqlite3 *sql, void *aux, int argc, const char *const *ar
     *out = &t->base;
     return sqlite3_declare_vtab(sql,
                                 "CREATE TABLE rows(c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, "
-                                "c11, c12, c13, c14, c15)");
+                                "c11, c12, c13, c14, c15, text)");
 }
 
 static int rows_disconnect(sqlite3_vtab *t)
@@ -83,6 +83,12 @@ static int rows_eof(sqlite3_vtab_cursor *c)
 
 static int rows_column(sqlite3_vtab_cursor *c, sqlite3_context *ctx, int column)
 {
+    if (column >= MT_DB_ROW_CELLS) {
+        const struct mt_buf *text = ((struct rows_table *)c->pVtab)->db->text;
+        if (text) /* which is copied into the row before the next one is made */
+            sqlite3_result_text64(ctx, text->s, text->n, SQLITE_STATIC, SQLITE_UTF8);
+        return SQLITE_OK;
+    }
     int64_t v = ((struct rows_cursor *)c)->cells[column];
     if (v != INT64_MIN)
         sqlite3_result_int64(ctx, v);
@@ -124,6 +130,15 @@ enum mt_status mt_db_insert_rows(struct mt_db *db, int query, uint64_t row_n, mt
     db->closure = closure;
     MT_TRY(mt_db_query(db, query, &s, err));
     return mt_stmt_run(s, err);
+}
+
+enum mt_status mt_db_insert_texts(struct mt_db *db, int query, uint64_t row_n, mt_db_row *row,
+                                  const struct mt_buf *text, void *closure, struct mt_err *err)
+{
+    db->text = text;
+    enum mt_status st = mt_db_insert_rows(db, query, row_n, row, closure, err);
+    db->text = NULL;
+    return st;
 }
 
 static void take_cells(sqlite3_context *context, int n, sqlite3_value **values)

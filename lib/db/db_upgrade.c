@@ -64,6 +64,23 @@ const struct mt_db_step mt_db_steps[] = {
      "  JOIN string s ON s.text = x.figure ORDER BY x.node_id, x.device_id, s.id;"
      "DROP TABLE node_extra;"
      "ALTER TABLE upgraded RENAME TO node_extra"},
+    /* What a call path holds at moments is one row; what blocks of each size did comes with
+     * importing again. */
+    {14,
+     "CREATE TABLE upgraded (device_id INTEGER NOT NULL, node_id INTEGER NOT NULL, "
+     "  size_b INTEGER NOT NULL, changes TEXT NOT NULL, PRIMARY KEY (device_id, node_id, size_b)) "
+     "  WITHOUT ROWID;"
+     "INSERT INTO upgraded SELECT device_id, node_id, size_b, '[' || "
+     "  group_concat(moment || ',' || bytes_b || ',' || blocks_n) || ']' FROM "
+     "  (SELECT * FROM holding ORDER BY device_id, node_id, size_b, moment) "
+     "  GROUP BY device_id, node_id, size_b;"
+     "DROP TABLE holding;"
+     "ALTER TABLE upgraded RENAME TO holding;"
+     "CREATE TABLE size_stat (device_id INTEGER NOT NULL, least_b INTEGER NOT NULL, "
+     "  most_b INTEGER NOT NULL, alloc_b INTEGER NOT NULL, freed_b INTEGER NOT NULL, "
+     "  alloc_n INTEGER NOT NULL, at_peak_b INTEGER NOT NULL, at_end_b INTEGER NOT NULL, "
+     "  at_peak_n INTEGER NOT NULL, at_end_n INTEGER NOT NULL, PRIMARY KEY (device_id, least_b)) "
+     "  WITHOUT ROWID"},
     {0, NULL},
 };
 

@@ -2,6 +2,7 @@
 #include "lib/model/heap_parts.h"
 
 #include "lib/model/extras.h"
+#include "lib/model/sizes.h"
 #include <string.h>
 
 void mt_heap_add_kind(struct mt_heap *h, int64_t bytes, uint32_t path)
@@ -140,8 +141,8 @@ void mt_heap_push_kinds(struct mt_heap *h)
     }
 }
 
-/* A kind's figures go to its path. Returns the slot. */
-static uint32_t settle(struct mt_heap *h, const struct mt_heap_kind *k)
+/* A kind's figures go to its path and to its size. Returns the slot. */
+static uint32_t settle(struct mt_heap *h, const struct mt_heap_kind *k, struct mt_sums *of_size)
 {
     const uint32_t slot = mt_heap_slot(h, k->node);
     const int64_t peak_n = k->epoch == h->epoch ? k->peak_n : k->live_n;
@@ -153,25 +154,44 @@ static uint32_t settle(struct mt_heap *h, const struct mt_heap_kind *k)
     n->live_n += k->live_n;
     n->peak_b += peak_n * k->bytes;
     n->peak_n += peak_n;
+    mt_sums_add(of_size, &(struct mt_sums){.alloc_b = k->alloc_n * k->bytes,
+                                           .freed_b = (k->alloc_n - k->live_n) * k->bytes,
+                                           .alloc_n = k->alloc_n,
+                                           .at_peak_b = peak_n * k->bytes,
+                                           .at_end_b = k->live_n * k->bytes,
+                                           .at_peak_n = peak_n,
+                                           .at_end_n = k->live_n});
     return slot;
+}
+
+static void put_sizes(struct mt_heap *h, const struct mt_sums *of)
+{
+    for (unsigned class = 0; class < MT_SIZE_CLASSES; class ++)
+        if (of[class].alloc_n)
+            *mt_vec_push(&h->rec->size_stats) =
+                (struct mt_size_stat){h->device, (uint8_t) class, of[class]};
+    h->rec->devices.v[h->device].knows |= MT_KNOWS_SIZE_SUMS;
 }
 
 void mt_heap_close_kinds(struct mt_heap *h)
 {
     struct mt_recording *r = h->rec;
+    struct mt_sums of_sizes[MT_SIZE_CLASSES] = {{0}};
     MT_VEC(int64_t) temporary_n = {0}; /* of slots */
     const char *name = mt_extra_names[MT_EXTRA_TEMPORARY_MOST_N];
     for (size_t i = 0; i < h->kinds.n; i++) {
         const struct mt_heap_kind *k = &h->kinds.v[i];
         if (k->epoch == MT_HEAP_WAITS)
             continue;
-        const uint32_t slot = settle(h, k);
+        const uint32_t slot = settle(h, k, &of_sizes[mt_size_class(k->bytes)]);
         while (temporary_n.n <= slot)
             *mt_vec_push(&temporary_n) = 0;
         temporary_n.v[slot] += k->temporary_n;
     }
-    if (h->kinds.n)
-        mt_heap_knows_extra(h, name);
+    if (!h->kinds.n)
+        return;
+    put_sizes(h, of_sizes);
+    mt_heap_knows_extra(h, name);
     mt_vec_free(&h->kinds);
     const uint32_t figure = mt_strtab_add(&r->strings, name, strlen(name));
     for (size_t i = 0; i < temporary_n.n; i++)

@@ -2,35 +2,14 @@
  */
 #include "lib/model/heap_parts.h"
 
-#include <stdio.h>
+#include "lib/model/sizes.h"
 #include <stdlib.h>
 #include <string.h>
 
-static unsigned class_of(int64_t bytes)
-{
-    return bytes > 0 ? 64 - (unsigned)__builtin_clzll((unsigned long long)bytes) : 0;
-}
-
-/* "64-127 B", "4-8 KiB", "512 KiB-1 MiB": from 1 KiB on the larger one belongs to the next. */
-static void class_name(unsigned class, char *name, size_t size)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    const unsigned power = class ? class - 1 : 0, unit = power / 10;
-    const unsigned least = 1u << power % 10;
-    if (class < 2)
-        snprintf(name, size, "%u B", class);
-    else if (unit == 0)
-        snprintf(name, size, "%u-%u B", least, 2 * least - 1);
-    else if (power % 10 == 9)
-        snprintf(name, size, "512 %s-1 %s", units[unit], units[unit + 1]);
-    else
-        snprintf(name, size, "%u-%u %s", least, 2 * least, units[unit]);
-}
-
 static uint32_t new_root(struct mt_recording *r, unsigned class)
 {
-    char name[48];
-    class_name(class, name, sizeof name);
+    char name[MT_SIZE_NAME];
+    mt_size_name(class, name);
     uint32_t frame = (uint32_t)r->frames.n, node = (uint32_t)r->nodes.n;
     *mt_vec_push(&r->frames) =
         (struct mt_frame){.name = mt_strtab_add(&r->strings, name, strlen(name)),
@@ -59,7 +38,7 @@ static void add(struct mt_heap *h, uint32_t node, uint32_t of, unsigned class)
 uint32_t mt_heap_sized(struct mt_heap *h, uint32_t node, int64_t bytes)
 {
     struct mt_recording *r = h->rec;
-    const unsigned class = class_of(bytes);
+    const unsigned class = mt_size_class(bytes);
     if (!r->split_sizes || (node < h->sized_of.n && h->sized_of.v[node] != MT_NONE))
         return node;
     h->chain.n = 0;

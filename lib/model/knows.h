@@ -36,6 +36,7 @@ enum mt_knows {
     MT_KNOWS_PLACES = 1 << 15, /* libraries or source files of functions */
     /* and from 1 << 16 on further figures of call paths, in the order of enum mt_extra (extras.h)
      */
+    MT_KNOWS_SIZE_SUMS = 1 << 27, /* what blocks of each size did, of all call paths together */
     MT_KNOWS_SIZES = 1 << 28,     /* how large the blocks of call paths are (import --split) */
     MT_KNOWS_LABELS = 1 << 29,    /* what the recorder was told of allocations */
     MT_KNOWS_CATEGORIES = 1 << 30 /* what memory is for: parameters, gradients */

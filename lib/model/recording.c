@@ -57,6 +57,7 @@ void mt_rec_free(struct mt_recording *r)
     mt_vec_free(&r->totals);
     mt_vec_free(&r->category_stats);
     mt_vec_free(&r->extras);
+    mt_vec_free(&r->size_stats);
     mt_history_free(&r->history);
     mt_vec_free(&r->unseen);
     mt_map_free(&r->losing);

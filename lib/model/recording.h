@@ -301,6 +301,13 @@ struct mt_node_extra {
     int64_t value;
 };
 
+/* What blocks of a device of one class of sizes (sizes.h) did, of all nodes together. */
+struct mt_size_stat {
+    uint16_t device;
+    uint8_t class;
+    struct mt_sums self;
+};
+
 #define MT_STEPS_OF_OPTIMIZERS "Optimizer.step#" /* a step_marker */
 struct mt_step {
     int64_t number, start_ns, end_ns;
@@ -345,6 +352,7 @@ struct mt_recording {
     MT_VEC(struct mt_node_total) totals; /* by nodes, of these by devices */
     MT_VEC(struct mt_category_stat) category_stats;
     MT_VEC(struct mt_node_extra) extras;
+    MT_VEC(struct mt_size_stat) size_stats;
     struct mt_history history;
     uint64_t unseen_n; /* of the records: those that are none of the file */
     MT_VEC(struct mt_unseen) unseen;

@@ -56,7 +56,8 @@ enum mt_key_span {
     KEY(THREAD, "thread", MT_SPAN_ASIDE, true,                                                     \
         "the thread it runs on (heap logs: import --split thread)")                                \
     KEY(SIZE, "size", MT_SPAN_ASIDE, true,                                                         \
-        "how large the blocks are (heap logs: by powers of two, import --split size)")             \
+        "how large the blocks are (heap logs: by powers of two, import --split size; the "         \
+        "table of heaptrack's logs, by nothing else, without it)")                                 \
     KEY(STEP, "step", MT_SPAN_ASIDE, true,                                                         \
         "the step it lies in, of ProfilerStep#N, Optimizer.step# or import --step-marker")
 

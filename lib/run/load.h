@@ -302,6 +302,13 @@ enum mt_status mt_group_nodes(struct mt_db *db, const struct mt_run *run,
                               int key_n, struct mt_tree *t, struct mt_groups *out,
                               struct mt_err *err);
 
+/* Whether the groups of these keys are what blocks of each size did, which is stored; and those.
+ * The texts belong to the tree, which is empty before. Errors: MT_EDB. */
+bool mt_groups_are_sizes(const struct mt_run_device *device, const enum mt_group_key *keys,
+                         int key_n);
+enum mt_status mt_group_sizes(struct mt_db *db, const struct mt_run_device *device,
+                              struct mt_tree *t, struct mt_groups *out, struct mt_err *err);
+
 /* The same of keys among which is the category of blocks, from what is stored of each: no calls,
  * no times. Of a device that is narrowed, from the blocks. Errors: MT_EDB. */
 enum mt_status mt_group_categories(struct mt_db *db, const struct mt_run *run,

@@ -1,8 +1,11 @@
-/* The rows of `usage_chunk`, `live_keyframe`, `moment`, `holding`, `node_extra`, `max_lifetime`,
- * `kept_gradient` and `unseen`. */
+/* The rows of `usage_chunk`, `live_keyframe`, `moment`, `holding`, `size_stat`, `node_extra`,
+ * `max_lifetime`, `kept_gradient` and `unseen`. */
 #include "gen/queries.h"
+#include "lib/model/held_text.h"
+#include "lib/model/sizes.h"
 #include "lib/store/store_parts.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* Bytes from a place in a buffer, which may be empty. */
 static const void *bytes_at(const struct mt_buf *b, size_t at)
@@ -115,30 +118,72 @@ static bool is_holding(const struct mt_writer *w, const struct mt_retained_chang
     return c->step < (int64_t)(w->r->steps.n ? w->r->steps.n : w->r->history.moments.n);
 }
 
+struct holding_rows {
+    struct mt_writer *w;
+    size_t at; /* in holdings */
+    struct mt_buf text;
+};
+
+/* The next site that holds something: where its changes begin; *end: where they end. They stand
+ * behind each other. */
+static size_t next_site(const struct mt_writer *w, size_t at, size_t *end)
+{
+    const struct mt_retained *all = &w->r->history.holdings;
+    while (at < all->all.n && !is_holding(w, &all->all.v[at]))
+        at++;
+    for (*end = at; *end < all->all.n && all->all.v[*end].site == all->all.v[at].site;)
+        ++*end;
+    return at;
+}
+
 static void holding_row(void *closure, uint64_t row, int64_t *cells)
 {
-    struct mt_writer *w = closure;
+    struct holding_rows *rows = closure;
+    struct mt_writer *w = rows->w;
     const struct mt_history *h = &w->r->history;
+    size_t end, i = next_site(w, rows->at, &end);
+    const struct mt_site *site = &h->sites.v[h->holdings.all.v[i].site];
     (void)row;
-    while (!is_holding(w, &h->holdings.all.v[w->at_holding]))
-        w->at_holding++;
-    const struct mt_retained_change *c = &h->holdings.all.v[w->at_holding++];
-    const struct mt_site *site = &h->sites.v[c->site];
     cells[0] = w->device + site->device;
     cells[1] = node_id(w, site->node);
     cells[2] = site->bytes;
-    cells[3] = c->step;
-    cells[4] = c->bytes;
-    cells[5] = c->blocks_n;
+    mt_buf_clear(&rows->text);
+    for (; i < end; i++) {
+        const struct mt_retained_change *c = &h->holdings.all.v[i];
+        if (is_holding(w, c))
+            mt_held_text_add(&rows->text, &(struct mt_held_change){c->step, c->bytes, c->blocks_n});
+    }
+    mt_held_text_end(&rows->text);
+    rows->at = end;
 }
 
 static enum mt_status write_holdings(struct mt_writer *w, struct mt_err *err)
 {
-    const struct mt_retained *all = &w->r->history.holdings;
+    struct holding_rows rows = {.w = w};
+    const size_t all_n = w->r->history.holdings.all.n;
     uint64_t n = 0;
-    for (size_t i = 0; i < all->all.n; i++)
-        n += is_holding(w, &all->all.v[i]);
-    return mt_db_insert_rows(w->db, MT_Q_HOLDING_ADD_ALL, n, holding_row, w, err);
+    for (size_t end, at = 0; (at = next_site(w, at, &end)) < all_n; at = end)
+        n++;
+    enum mt_status st =
+        mt_db_insert_texts(w->db, MT_Q_HOLDING_ADD_ALL, n, holding_row, &rows.text, &rows, err);
+    mt_buf_free(&rows.text);
+    return st;
+}
+
+static void size_row(void *closure, uint64_t row, int64_t *cells)
+{
+    const struct mt_writer *w = closure;
+    const struct mt_size_stat *s = &w->r->size_stats.v[row];
+    const int64_t all[] = {w->device + s->device, mt_size_least(s->class), mt_size_most(s->class),
+                           s->self.alloc_b,       s->self.freed_b,         s->self.alloc_n,
+                           s->self.at_peak_b,     s->self.at_end_b,        s->self.at_peak_n,
+                           s->self.at_end_n};
+    memcpy(cells, all, sizeof all);
+}
+
+static enum mt_status write_sizes(struct mt_writer *w, struct mt_err *err)
+{
+    return mt_db_insert_rows(w->db, MT_Q_SIZE_STAT_ADD_ALL, w->r->size_stats.n, size_row, w, err);
 }
 
 static enum mt_status write_max_lifetime(struct mt_writer *w, struct mt_err *err)
@@ -187,6 +232,7 @@ enum mt_status mt_store_history(struct mt_writer *w, struct mt_err *err)
     MT_TRY(write_keyframes(w, err));
     MT_TRY(write_moments(w, err));
     MT_TRY(write_holdings(w, err));
+    MT_TRY(write_sizes(w, err));
     MT_TRY(write_extras(w, err));
     MT_TRY(write_max_lifetime(w, err));
     MT_TRY(write_kept_gradients(w, err));

@@ -18,7 +18,7 @@ struct mt_writer {
     /* cursors of the bulk rows */
     uint32_t at_thread;
     uint64_t at_alloc;
-    size_t at_record, at_holding;
+    size_t at_record;
 };
 
 /* Id, and name unless NULL, of the run that a query by name or by content finds; id 0: none. */

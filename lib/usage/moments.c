@@ -4,6 +4,7 @@
 #include "lib/base/search.h"
 #include "lib/base/sort.h"
 #include "lib/base/wrap.h"
+#include "lib/model/held_text.h"
 #include "lib/run/knows.h"
 #include "lib/usage/held.h"
 #include <stdlib.h>
@@ -37,23 +38,31 @@ static enum mt_status read_times(struct reading *r, struct mt_err *err)
     }
 }
 
-static void each_change(void *closure, const int64_t *cells)
+static void add_change(struct reading *r, uint32_t node, const struct mt_held_change *c)
 {
-    struct reading *r = closure;
     const size_t n = r->positions.n;
-    uint64_t node = (uint64_t)cells[0] - (uint64_t)r->l->run->node_first; /* 0: no call path */
-    size_t at = mt_count_below(r->positions.v, n, sizeof *r->positions.v, cells[1]);
-    if (at < n && r->positions.v[at] == cells[1]) /* else: a damaged database */
-        *mt_vec_push(&r->out->changes) = (struct mt_moment_change){
-            (uint32_t)at, node < r->l->tree.nodes.n ? (uint32_t)node : MT_NONE, cells[2], cells[3]};
+    size_t at = mt_count_below(r->positions.v, n, sizeof *r->positions.v, c->moment);
+    if (at < n && r->positions.v[at] == c->moment) /* else: a damaged database */
+        *mt_vec_push(&r->out->changes) =
+            (struct mt_moment_change){(uint32_t)at, node, c->bytes, c->blocks};
 }
 
 static enum mt_status read_changes(struct reading *r, struct mt_err *err)
 {
     struct mt_stmt *s;
-    MT_TRY(mt_db_query(r->l->db, MT_Q_HELD_CHANGES, &s, err));
+    struct mt_held_change c;
+    bool row;
+    MT_TRY(mt_db_query(r->l->db, MT_Q_HOLDINGS, &s, err));
     mt_stmt_bind(s, "i", r->device->id);
-    return mt_stmt_each(s, each_change, r, err);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        uint64_t node =
+            (uint64_t)mt_stmt_int(s, 0) - (uint64_t)r->l->run->node_first; /* 0: no call path */
+        for (const char *at = mt_stmt_text(s, 2); mt_held_text_next(&at, &c);)
+            add_change(r, node < r->l->tree.nodes.n ? (uint32_t)node : MT_NONE, &c);
+    }
 }
 
 static int node_cmp(const void *a, const void *b)

@@ -246,6 +246,23 @@ REPORTS
 "$MEMTOOL" runs --delete heaptrack --db new.db >out 2>err || fail "runs --delete: $(cat err)"
 "$MEMTOOL" query --db new.db "SELECT count(*) FROM string WHERE text = 'temporary_most_n'" --format csv >out 2>err
 [ "$(tail -n 1 out)" = 0 ] || fail "the name of a figure that no run has is left"
+# Version 14 had a row for every change of what a call path holds.
+fresh 14
+"$MEMTOOL" import "$SAMPLES/basic/trace.json.gz" "$SAMPLES/heap/heaptrack.zst" --db new.db >out 2>err || fail "import"
+while read -r report; do
+    for db in old new; do
+        eval "\"$MEMTOOL\" $report --db $db.db --format csv" >$db.out 2>err || fail "$report of the $db one: $(cat err)"
+        [ "$(wc -l <$db.out)" -gt 1 ] || fail "$report of the $db one has no rows"
+    done
+    cmp -s old.out new.out || fail "$report of version 14 differs from that of a new import"
+done <<'REPORTS'
+leaks heaptrack
+peak heaptrack --at 500ms
+timeline heaptrack
+query "SELECT * FROM v_holding ORDER BY run, node_id, time_ns"
+REPORTS
+"$MEMTOOL" table heaptrack --by size --db old.db >out 2>err && fail "sizes that version 14 did not have"
+grep -q 'import --split size' err || fail "sizes that version 14 did not have: $(cat err)"
 
 # A write-ahead log of a program that was killed would be played into the new database.
 wal() { # STATEMENT: what the log holds

@@ -152,7 +152,7 @@ def moments(run, device):
         refuses(run, "peak", run, "--from", "0")
         return
     held, most = 0, 0
-    changes = m.query(f"SELECT m.time_ns, sum(h.bytes_b) AS change_b FROM moment m JOIN run r ON r.id = m.run_id LEFT JOIN holding h "
+    changes = m.query(f"SELECT m.time_ns, sum(h.bytes_b) AS change_b FROM moment m JOIN run r ON r.id = m.run_id LEFT JOIN {mt.HOLDINGS} h "
                       f"ON h.moment = m.position AND h.device_id = {device['id']} WHERE r.name = '{run}' GROUP BY m.position ORDER BY m.position")
     last = {change["time_ns"]: at for at, change in enumerate(changes)}  # of one time the last one counts
     for at, change in enumerate(changes):

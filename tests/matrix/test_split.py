@@ -37,6 +37,19 @@ def path_of(name):
     return "[no call path]" if re.fullmatch(r"(main )?thread( \d+)?|\d[\d-]*( [KMGTPE]iB-\d+)? ([KMGTPE]i)?B|\[no (object|file)\]", name) else name
 
 
+def sizes_without_split(name):
+    """What blocks of each size did, of all paths together, is the same where paths are not apart by it."""
+    columns = ",".join(f"self_{figure}" for figure in FIGURES) + ",at_peak_b,alloc_b"
+    whole, split = (m.rows("table", run, "--by", "size", "--columns", columns) for run in (name, f"{name}_split"))
+    m.check(len(whole) > 1 and whole == split, name, "sizes without a split", whole, split)
+    stored = m.query(f"SELECT sum(alloc_b) AS alloc_b, sum(freed_b) AS freed_b, sum(alloc_n) AS alloc_n, sum(at_peak_b) AS peak_b, "
+                     f"sum(at_end_b) AS at_end_b FROM v_size WHERE run = '{name}'")
+    device = m.query(f"SELECT alloc_b, freed_b, alloc_n, peak_b, at_end_b FROM v_device WHERE run = '{name}'")
+    m.check(stored == device, name, "sizes and the device", stored, device)
+    code, _, err = m.run("table", name, "--by", "size,name", codes=(2,))
+    m.check(code == 2 and "--split size" in err, name, "sizes and another key", err)
+
+
 def same_in_all(name, key):
     """What is split adds up to what is not, of any site; and without a split nobody is told apart."""
     whole, split = f"{name}", f"{name}_split"
@@ -56,9 +69,12 @@ def same_in_all(name, key):
         m.check(got == total, name, "by", key, figure, got, total)
     both_keys = mt.total(m.rows("table", split, "--by", f"{key},site"), "self_at_end_b")
     m.check(both_keys == mt.total(m.rows("table", whole, "--by", "site"), "self_at_end_b"), name, key, "and site", both_keys)
-    for report in ("table", "leaks"):
+    sums = key == "size" and m.query(f"SELECT count(*) AS n FROM v_size WHERE run = '{whole}'")[0]["n"]
+    for report in ("leaks",) if sums else ("table", "leaks"):
         code, out, err = m.run(report, whole, "--by", key, codes=(2,))
         m.check(code == 2 and not out and f"--split {key}" in err, name, report, "is not split", err)
+    if sums:
+        sizes_without_split(name)
         m.json(report, split, "--by", f"{key},name")
     m.json("diff", whole, split)
 
@@ -275,6 +291,7 @@ def sizes():
     got = {size: figures(row) for size, row in by("sizes_events_split", "size").items()}
     want = histogram(f"{SAMPLES}/heap/events.csv")
     m.check(got == want, "sizes of events", mt.differences(got, want))
+    m.check([name for name in files if m.query(f"SELECT 1 FROM v_size WHERE run = 'sizes_{name}' LIMIT 1")] == ["heaptrack"], "logs with sizes")
     # Two at once, and what is freed in part.
     m.run("import", f"{SAMPLES}/python/memray_1.18.0.bin", "--name", "two", "--split", "size,thread")
     m.run("import", f"{SAMPLES}/python/memray_1.18.0.bin", "--name", "one", "--split", "thread")

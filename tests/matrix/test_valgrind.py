@@ -201,7 +201,7 @@ def check_moments(run, moments):
     trees = [moment for moment in moments if moment[3]]
     m.check([row["time_ns"] for row in rows] == [time for time, *_ in trees], run, "moments", rows)
     for row, (_, level, *_) in zip(rows, trees):
-        held = m.query(f"SELECT sum(h.bytes_b) AS b FROM holding h JOIN device d ON d.id = h.device_id JOIN run r ON r.id = d.run_id "
+        held = m.query(f"SELECT sum(h.bytes_b) AS b FROM {mt.HOLDINGS} h JOIN device d ON d.id = h.device_id JOIN run r ON r.id = d.run_id "
                        f"WHERE r.name = '{run}' AND h.moment <= {row['position']}")[0]["b"]
         m.check((held or 0) == level, run, "held at", row, held, level)
 

@@ -38,10 +38,11 @@ static const struct strange {
     {"as recorded", "SELECT 1"},
     {"most bytes", "UPDATE alloc SET bytes_b = " MOST
                    ";" STATS(MOST) ";"
-                                   "UPDATE holding SET bytes_b = " MOST ", blocks_n = " MOST},
-    {"fewest bytes", "UPDATE alloc SET bytes_b = " LOWEST ";" STATS(
-                         LOWEST) ";"
-                                 "UPDATE holding SET bytes_b = " LOWEST ", blocks_n = " LOWEST},
+                                   "UPDATE holding SET changes = '[0," MOST "," MOST "]'"},
+    {"fewest bytes",
+     "UPDATE alloc SET bytes_b = " LOWEST ";" STATS(
+         LOWEST) ";"
+                 "UPDATE holding SET changes = '[0,-9223372036854775808,-9223372036854775808]'"},
     {"most bytes and fewest in turn",
      "UPDATE alloc SET bytes_b = " EITHER("id") ";" STATS(EITHER("node_id"))},
     {"devices of most", DEVICES(MOST)},
