@@ -101,12 +101,11 @@ static void tell(struct target *t, const char *path, const struct mt_recording *
                  struct mt_store_result *result)
 {
     uint32_t *seen = mt_map_at(&t->runs, (uint64_t)result->run_id);
-    const bool new = *seen == MT_MAP_NONE;
+    const bool first = *seen == MT_MAP_NONE;
     *seen = 0;
     tell_created(t);
-    t->run_n += new && (!rec || rec->kind != MT_RUN_PROCESS);
-    if (new &&rec)
-        t->oom_n += rec->notes[MT_NOTE_OOM].count > 0;
+    t->run_n += first && (!rec || rec->kind != MT_RUN_PROCESS);
+    t->oom_n += first && rec && rec->notes[MT_NOTE_OOM].count;
     if (result->existed)
         tell_existed(path, result);
     else
