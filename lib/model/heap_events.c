@@ -229,6 +229,7 @@ void mt_heap_restart(struct mt_heap *h)
     h->rec->event_n -= h->event_n;
     h->rec->notes[MT_NOTE_BEFORE] = h->rec->notes[MT_NOTE_REPLACED] = (struct mt_note){0};
     h->event_n = h->ticks = h->packed_n = 0;
+    h->moment_epoch = h->epoch;
     h->stride = 1;
     h->level = h->peak = h->peak_t = 0;
     h->min.record = h->peak_event = -1;

@@ -142,8 +142,10 @@ void mt_heap_end_moment(struct mt_heap *h)
     else
         push_slots(h);
     h->touched.n = 0;
-    if (h->changes.n > before)
+    /* behind a peak, too, after which all is as it was: what was held then is not held on */
+    if (h->changes.n > before || h->moment_epoch != h->epoch)
         mt_heap_push_moment(h, h->now);
+    h->moment_epoch = h->epoch;
 }
 
 /* ---- into the recording ---- */

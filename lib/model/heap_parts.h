@@ -87,6 +87,7 @@ struct mt_heap {
     MT_VEC(int64_t) change_b; /* bytes of each, but of kinds */
     MT_VEC(int64_t) moments;  /* times */
     uint64_t ticks, stride;   /* since the last moment; a moment after so many */
+    uint64_t moment_epoch;    /* `epoch` at the last one */
     size_t change_limit;
 
     /* events */

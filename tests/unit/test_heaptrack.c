@@ -17,7 +17,7 @@
 
 static const struct summed_file files[] = {
     {"a whole one", TABLES "a a 3\n+ 0\nc 5\nR 3\na 14 4\n+ 1\n- 1\nc f\n" TRAILER,
-     " alloc 30 n 2 peak 30 end 10 moments 1 ns 15000000\n" G_F
+     " alloc 30 n 2 peak 30 end 10 moments 2 ns 15000000\n" G_F
      "10/10/10\nmain;[libc.so] 20/20/0\n"},
     {"lines end as on another system",
      "v 10400 3\r\ns 4 main\r\ni 1 0 1\r\nt 1 0\r\na a 1\r\n+ 0\r\n# strings: 1\r\n",
@@ -47,7 +47,7 @@ static const struct summed_file files[] = {
      " alloc 20 n 2 peak 20 end 10 moments 1 ns 1000000\nmain 20/20/10\n"},
     {"attached later: further figures of what came before are forgotten, too",
      TABLES "a a 1\n- 0\n+ 0\n- 0\n+ 0\n- 0\nA\n+ 0\n- 0\n" TRAILER,
-     " alloc 10 n 1 peak 10 end 0 moments 0 ns 0\nmain 10/10/0\n"
+     " alloc 10 n 1 peak 10 end 0 moments 1 ns 0\nmain 10/10/0\n"
      "events 2\ntemporary_most_n  1\n"},
     {"frees of what is older", TABLES "a a 1\n- 0\n+ 0\n" TRAILER,
      " alloc 10 n 1 peak 10 end 10 moments 1 ns 0\nmain 10/10/10\nnote before_trace 1\n"},
@@ -91,7 +91,7 @@ static const struct summed_file files[] = {
 static const struct summed_file raw[] = {
     {"frames are places in modules, those of the calls; further figures",
      RAW MODULES CALLS "+ a 2 c0de\n+ 14 3 beef\n- beef\n- c0de\n" RAW_END,
-     " alloc 30 n 2 peak 30 end 0 moments 0 ns 9000000\n[p+0x210];[i b.so+0x10] 10/10/0\n[0x8fff] "
+     " alloc 30 n 2 peak 30 end 0 moments 1 ns 9000000\n[p+0x210];[i b.so+0x10] 10/10/0\n[0x8fff] "
      "20/20/0\nevents 4\ntemporary_n  1\n"},
     {"only what its next event frees is temporary, whatever lies where it did; further figures",
      RAW MODULES CALLS "+ a 1 10\n+ a 1 20\n- 10\n+ a 1 10\n- 20\nc 1\n- 10\n+ a 1 10\nc 2\n- "
@@ -103,7 +103,7 @@ static const struct summed_file raw[] = {
      " alloc 10 n 1 peak 10 end 10 moments 1 ns 9000000\n[p+0x210] 10/10/10\nnote before_trace "
      "2\n"},
     {"an address that is handed out again", RAW MODULES CALLS "+ a 1 10\n+ 5 1 10\n- 10\n" RAW_END,
-     " alloc 15 n 2 peak 10 end 0 moments 0 ns 9000000\n[p+0x210] 15/10/0\n"
+     " alloc 15 n 2 peak 10 end 0 moments 1 ns 9000000\n[p+0x210] 15/10/0\n"
      "note replaced 1\n"},
     {"modules are forgotten, and another lies there",
      RAW MODULES "t 5011 0\nm 1 -\nm 3 /q0 5000 0 1000\nt 5011 0\nm 1 -\nt 5011 0\n+ 1 1 10\n+ 2 2 "
@@ -115,7 +115,7 @@ static const struct summed_file raw[] = {
      " alloc 5 n 1 peak 5 end 5 moments 1 ns 9000000\n[p+0x210] 5/5/5\n"},
     {"attached later; further figures",
      RAW "A\n" MODULES CALLS "+ a 1 10\n- 10\n+ a 1 20\nA\n- 20\n+ 5 1 10\n- 10\n" RAW_END,
-     " alloc 5 n 1 peak 5 end 0 moments 0 ns 9000000\n[p+0x210] 5/5/0\nnote before_trace 1\nevents "
+     " alloc 5 n 1 peak 5 end 0 moments 1 ns 9000000\n[p+0x210] 5/5/0\nnote before_trace 1\nevents "
      "3\n"
      "temporary_n  1\n"},
     {"no stack", RAW MODULES "+ a 0 10\n" RAW_END,

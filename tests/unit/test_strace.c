@@ -111,7 +111,7 @@ static const struct summed_file files[] = {
      "7 mmap(NULL, 8192, " RW ") = 0x10000\n7 clone(CLONE_VM) = 8\n7 pause( <unfinished ...>\n"
      "8 execve(\"./b\", [\"./b\"], 0x7f /* 3 vars */ <pid changed to 7 ...>\n7 +++ superseded by "
      "execve in pid 8 +++\n7 <... execve resumed>) = 0\n7 mmap(NULL, 4096, " RW ") = 0x10000\n",
-     " alloc 12288 n 2 peak 8192 end 4096 moments 1 events 2\n[anonymous memory] "
+     " alloc 12288 n 2 peak 8192 end 4096 moments 2 events 2\n[anonymous memory] "
      "12288/8192/4096\n"},
     {"a child that ends",
      "7 fork() = 8\n8 mmap(NULL, 4096, " RW ") = 0x10000\n8 munmap(0x20000, 4096) = 0\n8 +++ "
