@@ -61,6 +61,7 @@ struct renewal {
     char *key, *imported_at, *source; /* source: where its file is */
     char hash[33];
     bool sure;
+    int64_t lost; /* another run that was read before, and has changed since; 0: none */
     struct mt_import_opts how;
 };
 
@@ -102,18 +103,32 @@ static enum mt_status note_tried(struct mt_db *to, int64_t run, struct mt_err *e
 
 /* Stores what was read; NULL: that it was tried. What this process reads is no longer one
  * transaction while it does: it would wait for others, who wait for it. */
-static enum mt_status store(const struct renewal *r, struct mt_recording *rec, struct mt_err *err)
+static enum mt_status store(struct renewal *r, struct mt_recording *rec, struct mt_err *err)
 {
     struct mt_db *to = NULL;
     struct mt_store_result result = {0};
-    mt_db_readers_end();
+    struct mt_err after = MT_ERR_INIT;
+    MT_TRY(mt_db_readers_pause(err));
     enum mt_status st = mt_db_open(r->db, MT_DB_WRITE, &to, NULL, err);
     if (st == MT_OK)
         st = rec ? mt_import_store(to, r->source, &r->how, rec, r->hash, &result, err)
                  : note_tried(to, r->run->id, err);
     mt_db_close(to);
-    mt_db_readers_begin();
-    return st;
+    if (mt_db_readers_resume(&r->lost, &after) == MT_OK || st != MT_OK)
+        return st;
+    *err = after;
+    return err->code;
+}
+
+/* What was read of another run before and what is there now would not belong together. */
+static enum mt_status check_others(const struct renewal *r, struct mt_err *err)
+{
+    if (!r->lost)
+        return MT_OK;
+    MT_FAIL(err, MT_EDB, "another memtool changed a run of this report while '%.100s' was imported",
+            r->run->name);
+    mt_err_hint(err, "Nothing is shown. Ask again.");
+    return MT_EDB;
 }
 
 static enum mt_status import(struct renewal *r, struct mt_err *err)
@@ -154,6 +169,7 @@ static enum mt_status renew(struct renewal *r, struct mt_db *db, struct mt_err *
     mt_show_note("Run '%s' was imported by an older memtool: importing %s again.", run->name,
                  r->source);
     MT_TRY(import(r, err));
+    MT_TRY(check_others(r, err));
     return run->not_again == MT_AGAIN ? mt_run_get(db, run->id, run, err) : MT_OK;
 }
 

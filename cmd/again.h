@@ -27,7 +27,7 @@ enum mt_status mt_again_read(const char *path, const char *name, struct mt_impor
  * groups, when it was imported. path: of the database, open for reading as db. Where that cannot be
  * done, the run is as it was, run->not_again says why. Of files that fail or have other content
  * that is said, too, and they are not tried again. Errors: MT_EINTERRUPT; MT_EUSAGE: somebody
- * deletes the run just now.
+ * deletes the run just now; MT_EDB: or changes another one that was opened before.
  */
 enum mt_status mt_again_renew(const char *path, struct mt_db *db, struct mt_run *run,
                               struct mt_err *err);

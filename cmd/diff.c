@@ -52,7 +52,7 @@ static enum mt_status open_side(struct mt_view *v, const char *ref, const char *
     out->db = v->db;
     out->run = v->run;
     out->device = v->device;
-    if (st != MT_OK && v->run.id && device && !named)
+    if (st == MT_EUSAGE && v->run.id && device && !named)
         add_hint(err, " --device names one that all runs have.");
     if (v->has_device || st != MT_OK)
         return st;

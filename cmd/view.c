@@ -146,11 +146,13 @@ static enum mt_status unknown_ref(const char *ref, const struct mt_err *unknown,
 static enum mt_status renew(struct mt_db *db, struct mt_run *run, struct mt_err *err)
 {
     char *path = NULL;
-    if (!mt_run_is_older(run))
-        return MT_OK;
-    MT_TRY(mt_db_path(mt_common.db, &path, err));
-    enum mt_status st = mt_again_renew(path, db, run, err);
-    free(path);
+    enum mt_status st = MT_OK;
+    if (mt_run_is_older(run)) {
+        MT_TRY(mt_db_path(mt_common.db, &path, err));
+        st = mt_again_renew(path, db, run, err);
+        free(path);
+    }
+    mt_db_reads(db, run->id);
     return st;
 }
 

@@ -23,6 +23,11 @@ SELECT id, coalesce(name, ''), coalesce(source, ''), coalesce(format, ''), coale
 -- in: ?1 run id   out: what was imported and how, when
 SELECT coalesce(content_hash, ''), coalesce(imported_at, '') FROM run WHERE id = ?1;
 
+-- name: run_pin
+-- in: ?1 run id   out: what was imported and how, when, by which version, and where its rows are
+SELECT printf('%s %s %d %d %d %d %d', content_hash, imported_at, imported_by, op_first, alloc_first, node_first,
+  (SELECT min(id) FROM device WHERE run_id = ?1)) FROM run WHERE id = ?1;
+
 -- name: run_imported_by
 -- in: ?1 run id, ?2 version
 UPDATE run SET imported_by = ?2 WHERE id = ?1;

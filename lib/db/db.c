@@ -212,6 +212,7 @@ void mt_db_close(struct mt_db *db)
         sqlite3_finalize(db->cached[i].s);
     sqlite3_close(db->sql);
     mt_db_keep(db, NULL, NULL);
+    free(db->pin);
     free(db->path);
     free(db);
 }
@@ -262,6 +263,53 @@ void mt_db_readers_begin(void)
 {
     for (struct mt_db *db = readers; db; db = db->next_reader)
         sqlite3_exec(db->sql, "BEGIN", NULL, NULL, NULL); /* one that was just opened has begun */
+}
+
+/* What is there of a run and where its rows are, as text; NULL: there is no such run. */
+static enum mt_status pin_text(struct mt_db *db, int64_t run, char **out, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    *out = NULL;
+    MT_TRY(mt_db_query(db, MT_Q_RUN_PIN, &s, err));
+    mt_stmt_bind(s, "i", run);
+    MT_TRY(mt_stmt_step(s, &row, err));
+    if (row)
+        *out = mt_strdup(mt_stmt_text(s, 0));
+    mt_stmt_end(s);
+    return MT_OK;
+}
+
+void mt_db_reads(struct mt_db *db, int64_t run)
+{
+    db->reads = run;
+}
+
+enum mt_status mt_db_readers_pause(struct mt_err *err)
+{
+    for (struct mt_db *db = readers; db; db = db->next_reader) {
+        free(db->pin);
+        db->pin = NULL;
+        if (db->reads)
+            MT_TRY(pin_text(db, db->reads, &db->pin, err));
+    }
+    mt_db_readers_end();
+    return MT_OK;
+}
+
+enum mt_status mt_db_readers_resume(int64_t *lost, struct mt_err *err)
+{
+    *lost = 0;
+    mt_db_readers_begin();
+    for (struct mt_db *db = readers; db && !*lost; db = db->next_reader) {
+        char *now = NULL;
+        if (!db->pin)
+            continue;
+        MT_TRY(pin_text(db, db->reads, &now, err));
+        *lost = now && strcmp(now, db->pin) == 0 ? 0 : db->reads;
+        free(now);
+    }
+    return MT_OK;
 }
 
 void mt_db_keep(struct mt_db *db, void *kept, void (*free_kept)(void *kept))

@@ -61,6 +61,16 @@ void mt_db_readers_end(void);
  * ended. */
 void mt_db_readers_begin(void);
 
+/* What this connection reads is of that run. */
+void mt_db_reads(struct mt_db *db, int64_t run);
+/*
+ * Between these others may write, and so may who calls them, while what was read before goes on
+ * being used. *lost: a run that mt_db_reads named and that was imported again or deleted meanwhile,
+ * so that what was read of it and what is there do not belong together; 0: none. Errors: MT_EDB.
+ */
+enum mt_status mt_db_readers_pause(struct mt_err *err);
+enum mt_status mt_db_readers_resume(int64_t *lost, struct mt_err *err);
+
 /* What who reads keeps with the connection, one thing at a time: it is freed for the next, and with
  * the connection. NULL: nothing. */
 void mt_db_keep(struct mt_db *db, void *kept, void (*free_kept)(void *kept));

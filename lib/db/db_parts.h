@@ -25,6 +25,8 @@ struct mt_db {
     struct mt_db *next_reader;
     void *kept; /* by a reader, and how that is freed */
     void (*free_kept)(void *kept);
+    int64_t reads; /* id of a run; 0: not said */
+    char *pin;     /* what was there of it before a pause */
     /* rows of the bulk insert under way */
     uint64_t row_n;
     const struct mt_buf *text; /* of the row; NULL: rows have none */
