@@ -189,6 +189,7 @@ static void settle(struct mt_leak_report *r, struct mt_leak_process *p)
 {
     if (p->earlier != MT_NONE && repeats(r, p))
         drop(r, &p->earlier);
+    r->apart_n += p->earlier != MT_NONE;
     p->earlier = MT_NONE;
 }
 
@@ -265,8 +266,13 @@ static enum mt_status give_all(struct mt_leak_report *r, struct mt_heap *h, stru
 enum mt_status mt_leak_report_close(struct mt_leak_report *r, struct mt_err *err)
 {
     struct mt_heap *h = mt_heap_open(r->rec, MT_DEVICE_HEAP);
-    for (size_t i = 0; i < r->processes.n; i++)
+    uint64_t process_n = 0;
+    for (size_t i = 0; i < r->processes.n; i++) {
         settle(r, &r->processes.v[i]);
+        process_n += r->processes.v[i].last != MT_NONE;
+    }
+    if (process_n + r->apart_n > 1)
+        mt_rec_note_n(r->rec, MT_NOTE_REPORTS, process_n + r->apart_n, -1);
     sweep(r);
     enum mt_status st = give_all(r, h, err);
     mt_heap_free(h);

@@ -53,6 +53,7 @@ struct mt_leak_report {
     struct mt_map process_at;
     uint64_t beside;  /* counted in rec->beside_bytes */
     uint64_t added_n; /* records ever added */
+    uint64_t apart_n; /* reports under the number of a process that another one had, too */
     size_t dropped_n; /* records that are still there, though dropped */
 };
 

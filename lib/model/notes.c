@@ -49,6 +49,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_NO_ALLOCATIONS] = "no_allocations",
     [MT_NOTE_UNLISTED] = "unlisted",
     [MT_NOTE_PROCESSES] = "processes",
+    [MT_NOTE_REPORTS] = "reports",
     [MT_NOTE_SAMPLED] = "sampled",
     [MT_NOTE_NO_SYMBOLS] = "no_symbols",
     [MT_NOTE_SAMPLE_TYPES] = "sample_types",
@@ -85,6 +86,7 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_RESIDUAL] = ABOUT(ALL),
     [MT_NOTE_NO_ALLOCATIONS] = ABOUT(ALL),
     [MT_NOTE_PROCESSES] = ABOUT(ALL),
+    [MT_NOTE_REPORTS] = ABOUT(END) | ABOUT(SITES),
     [MT_NOTE_SAMPLED] = ABOUT(ALL),
     [MT_NOTE_MOMENTS] = ABOUT(LEVELS),
     [MT_NOTE_COLUMNS] = ABOUT(NO_FIGURE),
@@ -260,6 +262,8 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_PROCESSES] =
         "%N processes wrote this log, whose addresses are not told apart: figures "
         "may be off; write one for each",
+    [MT_NOTE_REPORTS] = "%N processes report leaks in this file, and figures are sums of all; import "
+                        "the report of each by itself to tell them apart",
     [MT_NOTE_SAMPLED] = "figures are estimates: the recorder sampled %D",
     [MT_NOTE_NO_SYMBOLS] = "%N place/places in code is/are shown without its/their function: %D",
     [MT_NOTE_SAMPLE_TYPES] = "%N figure/figures of samples left out, which is/are not of "

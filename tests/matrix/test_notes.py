@@ -106,6 +106,12 @@ def default_kinds(path):
         out.write(f.read().replace("<arg>--show-leak-kinds=all</arg>", ""))
 
 
+def two_reports(path):
+    """The same program twice under memcheck, in one log."""
+    with open(os.path.join(os.environ["SAMPLES"], "heap", "memcheck.txt")) as f, open(path, "w") as out:
+        out.write(f.read() * 2)
+
+
 def recorded(*args):
     """A run of `memtool record`, which no import makes."""
     def make(path):
@@ -194,6 +200,7 @@ CASES = {
     "steps_renumbered": (corpus("pickle/marks-odd"), STEPS),
     "kinds_left_out": (default_kinds, END),
     "processes": (text("= Start\n+ 0x10 0x20\n= Start\n+ 0x30 0x20\n"), EVERY),
+    "reports": (two_reports, END),
     "sampled": (corpus("pprof/sampled"), EVERY),
     "moments": (text("time,bytes,stack\n1,100,f\n2,50,f\n"), LEVELS),
     "columns_left_out": (text("op,size,stack,thread\nalloc,1,f,2\n"), NONE),
