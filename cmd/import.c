@@ -268,6 +268,20 @@ static int job_n(const struct mt_import_paths *inputs)
     return n > 1 && can_be_read_again(inputs) ? (int)n : 1;
 }
 
+/* A failure of one among many, of which the others may be imported. */
+static void tell_one(struct mt_err *err)
+{
+    static const char all[] = "Nothing was imported";
+    const size_t n = sizeof all - 1;
+    if (strncmp(err->hint, all, n) == 0) {
+        char *rest = mt_strdup(err->hint + n);
+        err->hint[0] = '\0';
+        mt_err_hint(err, "This file was not imported%s", rest);
+        free(rest);
+    }
+    mt_print_error(err);
+}
+
 /* After all that was said of the others, which are missing. */
 static enum mt_status tell_failed(const struct mt_import_paths *failed, size_t n,
                                   struct mt_err *err)
@@ -304,7 +318,7 @@ static enum mt_status import_each(struct target *t, const struct mt_import_paths
         if (inputs->n == 1)
             *err = own;
         else
-            mt_print_error(&own);
+            tell_one(&own);
     }
     mt_ahead_stop(ahead);
     tell_group(t);
