@@ -39,8 +39,8 @@ static enum mt_status add_own_columns(struct mt_report *r, const struct mt_view 
                                       const struct mt_run_device *d, struct mt_err *err)
 {
     const struct mt_samples *all;
-    MT_TRY(mt_sample_series_load(v->db, v->run.id, d->id, &all, err));
-    for (const struct mt_sample_series *s = mt_sample_first(all, MT_SAMPLE_VALUES, d->id); s;
+    MT_TRY(mt_sample_series_load(v->db, v->run.id, d->id, MT_SAMPLE_VALUES, &all, err));
+    for (const struct mt_sample_series *s = mt_sample_first(all, d->id); s;
          s = mt_sample_next(all, s)) {
         const char *name = own_column(r, s->name);
         if (!is_own(s->name) || mt_report_find_column(r, name) >= 0)

@@ -12,6 +12,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { CACHE_KIB = 400 };
 enum { INTERVAL = 10, LONGEST = 60 * 1000, MS = 1000000, EXIT_NOT_FOUND = 127, EXIT_NOT_RUN = 126 };
 
 static const char *name;
@@ -192,6 +194,15 @@ static int end_like(int status)
 
 /* ---- all of it ---- */
 
+/* What is handed from thread to thread is one's and then the other's: with a heap each, both keep
+ * room for the most that there ever was. Large arrays go back to the system at once. */
+static void keep_small(void)
+{
+    enum { LARGE = 64 << 10 };
+    mallopt(M_ARENA_MAX, 1);
+    mallopt(M_MMAP_THRESHOLD, LARGE);
+}
+
 static enum mt_status cannot_run(const struct mt_args *args, int why, int *exit_code)
 {
     struct mt_buf safe = {0};
@@ -234,12 +245,12 @@ static enum mt_status record(const struct mt_args *args, const char *path, struc
     mt_record_summarise(&r, mt_record_exit_text(how.status, text), dur_ns);
     if (st != MT_OK)
         mt_print_error(&failed);
-    else {
+    else
         mt_record_torch_import(&torch, path, r.name);
-        mt_record_say_growth(db, r.name);
-    }
     mt_recorder_free(&r);
     free(command);
+    if (st == MT_OK)
+        mt_record_say_growth(db, r.name);
     mt_record_torch_end(&torch);
     *exit_code = end_like(how.status);
     return MT_OK;
@@ -305,6 +316,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     char *path = NULL;
     struct mt_db *db = NULL;
     bool created = false;
+    keep_small();
     if (torch.stacks && !torch.asked)
         torch.asked = "";
     MT_TRY(check_options(args, err));
@@ -314,6 +326,8 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     enum mt_status st = mt_upgrade_older(path, err);
     if (st == MT_OK)
         st = mt_db_open(path, MT_DB_WRITE, &db, &created, err);
+    if (st == MT_OK)
+        st = mt_db_cache(db, CACHE_KIB, err);
     if (st == MT_OK && name)
         st = mt_recorder_check_name(db, name, err);
     if (st == MT_OK)

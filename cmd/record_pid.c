@@ -78,10 +78,10 @@ enum mt_status mt_record_pid(struct mt_record_pid *p, struct mt_db *db, const ch
     snprintf(how, sizeof how, "process %d %s", (int)p->target.pid,
              mt_watch_goes_on(&r.watch) ? "goes on" : "has ended");
     mt_record_summarise(&r, how, dur_ns);
-    if (st == MT_OK)
-        mt_record_say_growth(db, r.name);
     mt_recorder_free(&r);
     free(command);
     close(signal_fd);
+    if (st == MT_OK)
+        mt_record_say_growth(db, r.name);
     return st;
 }

@@ -11,8 +11,8 @@
 #include <time.h>
 
 /* Events that wait for a database that is busy. Of more, those that only tell the curve are
- * dropped. */
-enum { WAITING = 1 << 16, SAID_WAITING = 1 << 12 };
+ * dropped. With MANY of them the writer does not wait. */
+enum { WAITING = 1 << 16, MANY = 1 << 12, SAID_WAITING = 1 << 12 };
 enum { SELDOM = 5 }; /* seconds between two times that the run is written; at first it is less */
 enum { CALM = 3, CALMEST = 2 * CALM }; /* looks at which nothing changed: then they are rarer */
 enum { BUSY = 1000 * 1000 * 1000 };    /* ns: what is written anyway takes less */
@@ -43,10 +43,10 @@ int64_t mt_recorder_now(const struct mt_recorder *r)
 
 /* ---- the writer ---- */
 
-/* Many of them wait: they are written before their second is over. */
-static bool is_half_full(const struct mt_recorder *r)
+/* They are written before their second is over. */
+static bool are_many(const struct mt_recorder *r)
 {
-    return r->seen.n >= WAITING / 2 || r->said_n >= SAID_WAITING / 2;
+    return r->seen.n >= MANY || r->said_n >= SAID_WAITING / 2;
 }
 
 /* There is no room: whose fault is it? */
@@ -71,7 +71,7 @@ static bool take_seen(struct mt_recorder *r, struct mt_seen **v, size_t *n, int6
     t.tv_sec += seconds_until_next(r->taken_n++);
     pthread_mutex_lock(&r->mutex);
     r->writing = false;
-    while (!r->ended && !is_half_full(r) && pthread_cond_timedwait(&r->wake, &r->mutex, &t) == 0)
+    while (!r->ended && !are_many(r) && pthread_cond_timedwait(&r->wake, &r->mutex, &t) == 0)
         continue;
     *v = r->seen.v;
     *n = r->seen.n;
@@ -167,18 +167,22 @@ void mt_recorder_begin(struct mt_recorder *r, struct mt_db *db, pid_t pid)
     r->running = mt_thread_start(&r->thread, write_run, r) == 0;
 }
 
-/* Looks less often while that takes more than 0.8 % of a core, and again more often. */
+/* Looks less often while that takes more than 0.8 % of a core, at once where it is much more, and
+ * again more often. */
 static void judge_cost(struct mt_recorder *r, int64_t t_ns)
 {
+    enum { MOST_TIMES = 4 };
     int64_t passed = t_ns - r->judged_ns;
     if (passed < second)
         return;
     int64_t cpu = clock_of(CLOCK_PROCESS_CPUTIME_ID);
     int64_t per_mille = (cpu - r->judged_cpu_ns) * 1000 / passed;
+    int64_t times = per_mille / 8 < MOST_TIMES ? per_mille / 8 : MOST_TIMES;
     if (r->judged_ns && per_mille > 8)
-        r->interval_ns += r->interval_ns / 2 + 1;
+        r->interval_ns =
+            times > 1 ? r->interval_ns * times : r->interval_ns + r->interval_ns / 2 + 1;
     else if (r->judged_ns && per_mille < 4 && r->interval_ns > r->asked_ns)
-        r->interval_ns -= r->interval_ns / 4;
+        r->interval_ns -= r->interval_ns / 2;
     if (r->interval_ns < r->asked_ns)
         r->interval_ns = r->asked_ns;
     r->judged_ns = t_ns;
@@ -196,7 +200,7 @@ static void hand_over(struct mt_recorder *r, int64_t t_ns)
             drop(r);
     }
     r->seen_until_ns = t_ns;
-    if (is_half_full(r))
+    if (are_many(r))
         pthread_cond_signal(&r->wake);
     pthread_mutex_unlock(&r->mutex);
     r->watch.seen.n = 0;
@@ -242,10 +246,10 @@ struct listening {
 
 static void hear(void *closure, const struct mt_mark *m)
 {
-    static const enum mt_seen_kind kinds[] = {[MT_MARK_STEP] = MT_SEEN_STEP,
-                                              [MT_MARK_STEP_END] = MT_SEEN_STEP_END,
-                                              [MT_MARK_TEXT] = MT_SEEN_MARK,
-                                              [MT_MARK_DAMAGED] = MT_SEEN_DAMAGED};
+    static const uint8_t kinds[] = {[MT_MARK_STEP] = MT_SEEN_STEP,
+                                    [MT_MARK_STEP_END] = MT_SEEN_STEP_END,
+                                    [MT_MARK_TEXT] = MT_SEEN_MARK,
+                                    [MT_MARK_DAMAGED] = MT_SEEN_DAMAGED};
     struct listening *l = closure;
     struct mt_recorder *r = l->r;
     l->any |= m->kind != MT_MARK_DAMAGED;
@@ -256,10 +260,10 @@ static void hear(void *closure, const struct mt_mark *m)
     }
     if (++r->said_n == SAID_WAITING / 2)
         pthread_cond_signal(&r->wake);
-    *mt_vec_push(&r->seen) = (struct mt_seen){.kind = kinds[m->kind],
-                                              .t_ns = l->t_ns,
-                                              .value = m->number,
-                                              .text = mt_strndup(m->text, m->n)};
+    struct mt_seen *seen = mt_vec_push(&r->seen);
+    *seen = (struct mt_seen){.kind = kinds[m->kind], .t_ns = l->t_ns, .value = m->number};
+    if (m->kind == MT_MARK_TEXT || m->kind == MT_MARK_DAMAGED)
+        seen->text = mt_strndup(m->text, m->n < MT_MARK_TEXT_MAX ? m->n : MT_MARK_TEXT_MAX);
 }
 
 static struct listening listen(struct mt_recorder *r, int64_t t_ns, bool ended)
@@ -427,7 +431,7 @@ void mt_recorder_free(struct mt_recorder *r)
     mt_watch_free(&r->watch);
     mt_marks_close(&r->marks);
     for (size_t i = 0; i < r->seen.n; i++)
-        free(r->seen.v[i].text);
+        mt_seen_free(&r->seen.v[i]);
     mt_vec_free(&r->seen);
     for (size_t i = 0; i < r->meta.n; i++)
         free(r->meta.v[i].json);

@@ -78,7 +78,7 @@ sources lib formats | xargs grep -HoE '^ *# *include "[^"]+"' | sed -E 's/:[^"]*
     complain_if_any "a room includes only what stands beside it in the table of tests/lint.sh:"
 
 # Any header in <> that is not one of these belongs to a third party.
-standard='(assert|ctype|dirent|errno|fcntl|fenv|float|glob|inttypes|limits|locale|math|poll|pthread'
+standard='(assert|ctype|dirent|errno|fcntl|fenv|float|glob|inttypes|limits|locale|malloc|math|poll|pthread'
 standard=$standard'|pwd|regex|sched|setjmp|signal|spawn|stdalign|stdarg|stdatomic|stdbool|stddef'
 standard=$standard'|stdint|stdio|stdlib|string|strings|termios|time|unistd|wchar|wctype|getopt|fnmatch'
 standard=$standard'|libgen|langinfo|immintrin|emmintrin|tmmintrin|arm_neon|endian|byteswap'

@@ -4,6 +4,7 @@
 #include "lib/db/db_parts.h"
 #include "lib/db/db_upgrade.h"
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -323,6 +324,13 @@ void mt_db_keep(struct mt_db *db, void *kept, void (*free_kept)(void *kept))
 void *mt_db_kept(const struct mt_db *db)
 {
     return db->kept;
+}
+
+enum mt_status mt_db_cache(struct mt_db *db, int kib, struct mt_err *err)
+{
+    char sql[64];
+    snprintf(sql, sizeof sql, "PRAGMA cache_size=%d", -kib);
+    return mt_db_exec(db, sql, err);
 }
 
 int64_t mt_db_changes(const struct mt_db *db)

@@ -75,6 +75,8 @@ enum mt_status mt_db_readers_resume(int64_t *lost, struct mt_err *err);
  * the connection. NULL: nothing. */
 void mt_db_keep(struct mt_db *db, void *kept, void (*free_kept)(void *kept));
 void *mt_db_kept(const struct mt_db *db);
+/* From now on the connection has so much of the file in memory, at most. Errors: MT_EDB. */
+enum mt_status mt_db_cache(struct mt_db *db, int kib, struct mt_err *err);
 /* Rows that this connection has changed so far: what was read before may be others now. */
 int64_t mt_db_changes(const struct mt_db *db);
 

@@ -111,8 +111,8 @@ static enum mt_status load_samples(struct mt_db *db, const struct mt_run *run,
 {
     const struct mt_samples *sampled;
     size_t first = c->all.n;
-    MT_TRY(mt_sample_series_load(db, run->id, d->id, &sampled, err));
-    for (const struct mt_sample_series *s = mt_sample_first(sampled, MT_SAMPLE_VALUES, d->id); s;
+    MT_TRY(mt_sample_series_load(db, run->id, d->id, MT_SAMPLE_VALUES, &sampled, err));
+    for (const struct mt_sample_series *s = mt_sample_first(sampled, d->id); s;
          s = mt_sample_next(sampled, s))
         if (is_curve(s->name))
             add_counter(c, d, s->name);

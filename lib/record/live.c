@@ -123,6 +123,12 @@ const char *mt_live_name(const struct mt_live *live)
 
 /* ---- what was seen ---- */
 
+void mt_seen_free(const struct mt_seen *seen)
+{
+    if (seen->kind == MT_SEEN_MARK || seen->kind == MT_SEEN_DAMAGED)
+        free(seen->text);
+}
+
 static enum mt_status put_level(struct mt_live *live, size_t i, const struct mt_level *l,
                                 struct mt_err *err)
 {
@@ -205,7 +211,7 @@ enum mt_status mt_live_take(struct mt_live *live, const struct mt_seen *seen, si
     for (size_t i = 0; i < n; i++) {
         if (st == MT_OK)
             st = take(live, &seen[i], err);
-        free(seen[i].text);
+        mt_seen_free(&seen[i]);
     }
     return st;
 }

@@ -11,30 +11,34 @@
 #include "lib/db/db.h"
 #include "lib/model/process.h"
 
-/* Something that was seen. Events of a process are in order of time. */
-struct mt_seen {
-    enum mt_seen_kind {
-        MT_SEEN_PROCESS, /* a new one; value: its PID, or MT_PROCESSES. The first is the command */
-        MT_SEEN_LEVEL,   /* value: rss */
-        MT_SEEN_PEAK,    /* value: the highest rss, between the last level and the one before */
-        MT_SEEN_SAMPLE,
-        MT_SEEN_END,       /* the process has ended, since the last level */
-        MT_SEEN_UNCOUNTED, /* from then on nobody counts what its malloc has */
-        MT_SEEN_STEP,      /* value: its number */
-        MT_SEEN_STEP_END,  /* the one under way ends */
-        MT_SEEN_MARK,      /* what the program said, as text */
-        MT_SEEN_DAMAGED    /* what it said, and nobody understands; text: "": it was not kept */
-    } kind;
-    uint32_t process; /* by number: 0, 1, ... as they were announced */
-    int metric;       /* of samples: enum mt_metric */
-    bool older;       /* of processes: it ran before the recording; the first one counts as such */
-    int64_t t_ns, value;
-    char *text; /* owned, NULL: none */
+enum mt_seen_kind {
+    MT_SEEN_PROCESS, /* a new one; value: its PID, or MT_PROCESSES. The first is the command */
+    MT_SEEN_LEVEL,   /* value: rss */
+    MT_SEEN_PEAK,    /* value: the highest rss, between the last level and the one before */
+    MT_SEEN_SAMPLE,
+    MT_SEEN_END,       /* the process has ended, since the last level */
+    MT_SEEN_UNCOUNTED, /* from then on nobody counts what its malloc has */
+    MT_SEEN_STEP,      /* value: its number */
+    MT_SEEN_STEP_END,  /* the one under way ends */
+    MT_SEEN_MARK,      /* text: what the program said */
+    MT_SEEN_DAMAGED    /* text: what it said, and nobody understands */
 };
-static inline bool mt_seen_is_said(enum mt_seen_kind kind)
-{
-    return kind >= MT_SEEN_STEP;
-}
+
+/* Something that was seen; of many processes very many wait, so it is small. Events of a process
+ * are in order of time. */
+struct mt_seen {
+    int64_t t_ns;
+    union {
+        int64_t value;
+        char *text; /* owned */
+    };
+    uint32_t process; /* by number: 0, 1, ... as they were announced */
+    uint8_t kind;     /* enum mt_seen_kind */
+    uint8_t metric;   /* of samples: enum mt_metric */
+    bool older;       /* of processes: it ran before the recording; the first one counts as such */
+};
+/* Frees its text, if it has one. */
+void mt_seen_free(const struct mt_seen *seen);
 
 struct mt_live_opts {
     const char *name;    /* of the run; NULL: made of program */

@@ -304,6 +304,15 @@ static void find_children(struct mt_watch *w, int64_t t)
     w->family_ns = t + (wait > w->family_step ? wait : w->family_step);
 }
 
+static bool has_malloc_changed(const struct mt_watch *w, const struct mt_watched *p)
+{
+    const struct mt_malloc_values *before = &p->last.malloc;
+    struct mt_malloc_values now;
+    if (!w->malloc || !mt_malloc_read(w->malloc, p->pid, &now))
+        return false;
+    return !p->last.counted || now.in_use != before->in_use || now.free != before->free;
+}
+
 /* Whether it has what it had at the last look, and all of it was read not long ago. Where that has
  * changed, its peak may have, too, and both belong to one moment. */
 static bool is_unchanged(const struct mt_watch *w, struct mt_watched *p, int64_t t)
@@ -311,8 +320,8 @@ static bool is_unchanged(const struct mt_watch *w, struct mt_watched *p, int64_t
     int64_t fresh = FRESH < FEW * w->interval_ns ? FRESH : FEW * w->interval_ns;
     int64_t rss = mt_proc_rss(p->rss_fd), before = p->quick_b;
     p->quick_b = rss;
-    return rss > 0 && rss == before && !w->thorough && !w->malloc && t < p->part_ns &&
-           t - p->read_ns < fresh;
+    return rss > 0 && rss == before && !w->thorough && t < p->part_ns && t - p->read_ns < fresh &&
+           !has_malloc_changed(w, p);
 }
 
 /* False: it has ended. */
@@ -325,14 +334,15 @@ static bool look(struct mt_watch *w, struct mt_watched *p, int64_t t)
         mt_watch_tell(w, MT_SEEN_LEVEL, p->process, t, p->last.rss);
         return true;
     }
-    int64_t before = p->last.rss;
+    const struct mt_proc_values before = p->last;
     p->read_ns = t;
     if (mt_proc_read(p->fd, &v) != MT_PROC_THERE) {
         tell_peak_parts(w, p);
         return false;
     }
     use(w, p, t, &v);
-    w->changed |= v.rss != before;
+    w->changed |= v.rss != before.rss || v.malloc.in_use != before.malloc.in_use ||
+                  v.malloc.free != before.malloc.free;
     return true;
 }
 
@@ -374,7 +384,7 @@ void mt_watch_look(struct mt_watch *w, int64_t t_ns)
 {
     size_t kept = 0;
     uint32_t process_n = w->process_n;
-    w->changed = w->thorough || w->malloc;
+    w->changed = w->thorough;
     if (w->marked && w->malloc)
         mt_malloc_ask(w->malloc);
     for (size_t i = 0; i < w->all.n; i++) {

@@ -37,8 +37,8 @@ static enum mt_status find_metrics(struct mt_db *db, const struct mt_run *run,
                                    struct mt_process_counts *out, struct mt_err *err)
 {
     const struct mt_samples *all;
-    MT_TRY(mt_sample_series_load(db, run->id, device->id, &all, err));
-    for (const struct mt_sample_series *s = mt_sample_first(all, MT_SAMPLE_VALUES, device->id); s;
+    MT_TRY(mt_sample_series_load(db, run->id, device->id, MT_SAMPLE_VALUES, &all, err));
+    for (const struct mt_sample_series *s = mt_sample_first(all, device->id); s;
          s = mt_sample_next(all, s))
         if (strcmp(s->name, out->all.v[0].metric) != 0 && mt_metric_is_bytes(s->name))
             add(out, s->name);
@@ -66,8 +66,8 @@ enum mt_status mt_process_end(struct mt_db *db, const struct mt_run *run,
                               const struct mt_run_device *device, int64_t *out, struct mt_err *err)
 {
     const struct mt_samples *all;
-    MT_TRY(mt_sample_series_load(db, run->id, device->id, &all, err));
-    const struct mt_sample_series *s = mt_sample_find(all, MT_SAMPLE_ENDS, device->id, "exit");
+    MT_TRY(mt_sample_series_load(db, run->id, device->id, MT_SAMPLE_ENDS, &all, err));
+    const struct mt_sample_series *s = mt_sample_find(all, device->id, "exit");
     *out = INT64_MAX;
     for (size_t i = 0; s && i < s->all.n; i++)
         if (s->all.v[i].t_ns < *out)

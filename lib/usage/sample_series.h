@@ -19,29 +19,30 @@ struct mt_sample_series {
     MT_VEC(struct mt_sample_value { int64_t t_ns, value_b; }) all;
 };
 
+/* What there is of one kind. */
 struct mt_samples {
-    int64_t run, device; /* MT_UNKNOWN: all of the run */
-    int64_t changes;     /* of the database, when it was read */
+    bool read;
+    int64_t device; /* MT_UNKNOWN: all of the run */
     struct mt_strtab names;
     MT_VEC(struct mt_sample_series) series;
     MT_VEC(struct mt_sample_device { uint32_t first, last; }) devices;
-    struct mt_map device_at[MT_SAMPLE_KINDS]; /* by id */
-    struct mt_map series_at;                  /* by device and name */
+    struct mt_map device_at; /* by id */
+    struct mt_map series_at; /* by device and name */
 };
 
 /*
  * What was sampled of a device. Of the first that is asked for, only that is read; of a second one,
- * all of the run. Owned by the connection, until the next call. Errors: MT_EDB.
+ * all of the run. Owned by the connection, until the next call of that kind. Errors: MT_EDB.
  */
 enum mt_status mt_sample_series_load(struct mt_db *db, int64_t run, int64_t device,
-                                     const struct mt_samples **out, struct mt_err *err);
+                                     enum mt_sample_kind kind, const struct mt_samples **out,
+                                     struct mt_err *err);
 
-/* The first series of a device, and the one of that name; NULL: it has none. */
-const struct mt_sample_series *mt_sample_first(const struct mt_samples *s, enum mt_sample_kind kind,
-                                               int64_t device);
+/* The first series of a device, the one behind it, and the one of that name; NULL: it has none. */
+const struct mt_sample_series *mt_sample_first(const struct mt_samples *s, int64_t device);
 const struct mt_sample_series *mt_sample_next(const struct mt_samples *s,
                                               const struct mt_sample_series *series);
-const struct mt_sample_series *mt_sample_find(const struct mt_samples *s, enum mt_sample_kind kind,
-                                              int64_t device, const char *name);
+const struct mt_sample_series *mt_sample_find(const struct mt_samples *s, int64_t device,
+                                              const char *name);
 
 #endif

@@ -33,13 +33,16 @@ enum mt_status mt_samples_load(struct mt_db *db, const struct mt_run *run,
 {
     const struct mt_samples *all;
     *out = (struct mt_levels){0};
-    MT_TRY(mt_sample_series_load(db, run->id, device->id, &all, err));
-    const struct mt_sample_series *s = mt_sample_find(all, MT_SAMPLE_VALUES, device->id, metric);
+    MT_TRY(mt_sample_series_load(db, run->id, device->id, MT_SAMPLE_VALUES, &all, err));
+    const struct mt_sample_series *s = mt_sample_find(all, device->id, metric);
     for (size_t i = 0; s && i < s->all.n; i++)
         *mt_vec_push(&out->all) =
             (struct mt_level){s->all.v[i].t_ns, s->all.v[i].value_b, (int64_t)i};
     out->start_b = out->all.n ? out->all.v[0].level_b : 0;
-    s = is_malloc(metric) ? mt_sample_find(all, MT_SAMPLE_ENDS, device->id, "malloc_end") : NULL;
+    if (!is_malloc(metric))
+        return MT_OK;
+    MT_TRY(mt_sample_series_load(db, run->id, device->id, MT_SAMPLE_ENDS, &all, err));
+    s = mt_sample_find(all, device->id, "malloc_end");
     for (size_t i = 0; s && i < s->all.n; i++)
         add_end(out, s->all.v[i].t_ns);
     return MT_OK;

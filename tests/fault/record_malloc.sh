@@ -154,3 +154,14 @@ grep -q -e "-9223372" out && fail "what nobody counted is a change"
 "$MEMTOOL" timeline back >out 2>>err || fail "no picture"
 grep -q "^The area is what malloc holds though it is free (malloc_held): .* at the peak" out || fail "what malloc holds is not in the picture"
 "$MEMTOOL" export back -o back.pftrace 2>>err || fail "no export"
+
+# However many there are, the recorder stays small: below 8 MB, and not by having no figures. (Sanitizers take more.)
+if ! nm "$MEMTOOL" 2>>err | grep -q __asan_init; then
+    # shellcheck disable=SC2016 # for the shell that is recorded
+    "$MEMTOOL" record --interval 60s --name recorder -- "$MEMTOOL" record --malloc --name crowd -- \
+        sh -c 'for i in $(seq 300); do sleep 6 & done; wait' 2>err || fail "300 processes are not recorded"
+    most=$(ask "SELECT value / 1024 FROM meta m JOIN run r ON r.id = m.run_id WHERE r.name = 'recorder' AND key = 'ru_maxrss_b'")
+    [ "$(ask "SELECT count(DISTINCT device) FROM $samples WHERE run = 'crowd' AND metric = 'malloc_in_use'")" -gt 250 ] ||
+        fail "of 300 processes malloc was not counted"
+    [ "$most" -lt 8000 ] || fail "the recorder of 300 processes takes $most KiB"
+fi
