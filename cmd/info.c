@@ -250,6 +250,35 @@ static enum mt_status put_devices(struct mt_report *r, const struct mt_view *v, 
     return st;
 }
 
+/* What `memtool record` says of a recording, as people read it: a number of such units, by the end
+ * of its name. */
+static bool put_recorded(struct mt_report *r, const char *key, const char *value)
+{
+    static const char *const words[][2] = {
+        {"interval_ms", "interval at the end"},
+        {"late_mean_us", "jitter on average"},
+        {"late_most_us", "jitter at most"},
+        {"recorder_cpu_ms", "cpu of the recorder"},
+        {"cpu_ms", "cpu of the command"},
+        {"ru_maxrss_b", "highest rss (ru_maxrss)"},
+        {"cgroup_max_b", "limit of the control group"},
+    };
+    char text[MT_HUMAN_LONG];
+    size_t i = 0, n = strlen(key);
+    while (i < MT_ARRAY_LEN(words) && strcmp(words[i][0], key) != 0)
+        i++;
+    if (i == MT_ARRAY_LEN(words))
+        return false;
+    int64_t number = strtoll(value, NULL, 10);
+    bool bytes = key[n - 1] == 'b';
+    if (bytes)
+        mt_human_with_exact(number, text);
+    else
+        mt_human_ns(number * (key[n - 2] == 'm' ? 1000000 : 1000), text);
+    put_text(r, words[i][1], text);
+    return true;
+}
+
 static enum mt_status put_rows(struct mt_report *r, const struct mt_view *v, struct mt_err *err)
 {
     struct mt_stmt *s;
@@ -280,7 +309,9 @@ static enum mt_status put_rows(struct mt_report *r, const struct mt_view *v, str
         if (!row)
             return MT_OK;
         const char *key = mt_stmt_text(s, 0);
-        if (strncmp(key, "memtool.", 8) != 0 && strcmp(key, "traceEvents") != 0)
+        bool own = mt_people_read() && strcmp(v->run.format, "record") == 0 &&
+                   put_recorded(r, key, mt_stmt_text(s, 1));
+        if (!own && strncmp(key, "memtool.", 8) != 0 && strcmp(key, "traceEvents") != 0)
             put_text(r, name_of(r, "file", key), mt_stmt_text(s, 1));
     }
 }

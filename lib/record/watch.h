@@ -88,6 +88,7 @@ struct mt_watch {
     bool missed;          /* there were more children since then, of which not all were seen */
     int64_t share_ns, share_step, share_n; /* when shares are looked at next; how often */
     int64_t share_read_ns, share_cost_ns;  /* when that was last, and the time it took */
+    int64_t share_rss_b;                   /* of the first of them, then */
     uint32_t share_process_n;              /* processes that were known then */
     struct mt_watched_all together;
     int64_t ended_cpu_ns;   /* processor time of those that have ended */

@@ -1,8 +1,9 @@
 #include "lib/record/watch_parts.h"
 
 /* What looks at all pages takes such a part of the time, where there are several and with one: what
- * that shares is hardly more than its files. */
-enum { PAGES = 300, PAGES_ALONE = 5000 };
+ * that shares is hardly more than its files. Where it has another rss by now, what was read says
+ * little. */
+enum { PAGES = 300, PAGES_CHANGED = 2000, PAGES_ALONE = 5000 };
 static const int64_t soonest = 200 * 1000 * 1000, ripe = 100 * 1000 * 1000;
 
 static void tell(struct mt_watch *w, int metric, int64_t t, int64_t value)
@@ -64,12 +65,20 @@ static bool read_shares(struct mt_watch *w, int64_t t, struct mt_proc_shares *su
     return whole;
 }
 
+static int64_t part_of(const struct mt_watch *w)
+{
+    enum { PERCENT = 100 };
+    int64_t rss = w->all.v[0].last.rss, off = rss - w->share_rss_b;
+    if (w->all.n > 1 || w->thorough)
+        return PAGES;
+    return (off < 0 ? -off : off) > rss / PERCENT ? PAGES_CHANGED : PAGES_ALONE;
+}
+
 /* Soon where there is a new process, but not in its first moments; and where the program says
  * something. */
 static bool is_time(struct mt_watch *w, int64_t t)
 {
-    bool often = w->all.n > 1 || w->thorough;
-    int64_t rest = w->share_read_ns + w->share_cost_ns * (often ? PAGES : PAGES_ALONE);
+    int64_t rest = w->share_read_ns + w->share_cost_ns * part_of(w);
     int64_t soon = t + ripe > rest ? t + ripe : rest;
     if (w->process_n != w->share_process_n && soon < w->share_ns)
         w->share_ns = soon;
@@ -87,6 +96,7 @@ static void tell_shares(struct mt_watch *w, int64_t t)
     bool whole = read_shares(w, t, &sum);
     w->share_cost_ns = mt_watch_cpu() - begun;
     w->share_read_ns = t;
+    w->share_rss_b = w->all.v[0].last.rss;
     w->share_ns = t + mt_watch_less(&w->share_n, &w->share_step);
     all->unread |= !whole;
     if (!all->any || !whole)

@@ -82,6 +82,11 @@ near "the parent of many" "$(ask "SELECT peak_b / 1024 FROM v_device WHERE run =
 for key in late_mean_us late_most_us; do
     grep -q "^file.$key,[0-9]*$" out || fail "info has no $key"
 done
+"$MEMTOOL" info many >out 2>>err
+for words in "jitter on average" "jitter at most" "interval at the end" "cpu of the recorder"; do
+    grep -q "^$words  *[0-9.]* [mun]\?s$" out || fail "people read no $words"
+done
+grep -q "_us\|_ms" out && fail "people read names of columns"
 
 # Zombies have nothing: they are no processes, and are not hidden.
 cat >zombies.py <<'END'

@@ -63,10 +63,12 @@ if keep:
     time.sleep(1.3)
     other = sqlite3.connect("t.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
+    # So many are written at once: the recorder waits for the database from now on, whenever that is.
+    os.write(int(os.environ["MEMTOOL_FD"]), b"".join(b"memtool:step %d\n" % i for i in range(3000)))
     time.sleep(keep)
 os.write(int(os.environ["MEMTOOL_FD"]), b"".join(b"memtool:step %d\n" % i for i in range(n)))
 if keep:
-    time.sleep(0.5)
+    time.sleep(2)
     other.close()
 END
 lost() { ask "SELECT text FROM v_note WHERE run = '$1' AND kind = 'unwatched'"; }
@@ -74,6 +76,7 @@ lost() { ask "SELECT text FROM v_note WHERE run = '$1' AND kind = 'unwatched'"; 
 lost flood | grep -q "values came faster than they can be written, [0-9]* are lost" || fail "a flood: $(lost flood)"
 if lost flood | grep -q "database"; then fail "a flood is said to be the database's: $(lost flood)"; fi
 "$MEMTOOL" record --name busy -- python3 flood.py 30000 2.5 2>err || fail "exit $?"
+[ "$(ask "SELECT count(*) FROM v_step WHERE run = 'busy'")" -ge 3000 ] || fail "what a busy database did not take at once is lost"
 lost busy | grep -q "the database was busy, [0-9]* values are lost" || fail "a busy database: $(lost busy)"
 
 printf 'memtool:mark no newline' >line
