@@ -148,25 +148,29 @@ static void add_rising(struct ends *e)
     }
 }
 
-/* Whether people need to see by how much: something that is alive at the end has changed. */
-static bool any_grew(const struct ends *e)
+/* Whether people need to see by how much: something that is alive at the end has changed; and what
+ * that is in an hour. */
+static bool any_grew(const struct ends *e, bool *timed)
 {
     bool grew = e->sites.judged && !e->end_known;
+    *timed = grew;
     for (size_t i = 0; i < e->groups.rows.n && e->sites.judged; i++) {
         const struct mt_live_group *g = &e->groups.rows.v[i];
         const struct mt_site_trend *s = mt_site_moments_find(&e->sites, g->key, g->explicit_row);
         grew |= s && s->grew != 0;
+        *timed |= s && s->per_hour != MT_UNKNOWN;
     }
+    *timed &= e->timed;
     return grew;
 }
 
 static void add_columns(struct ends *e)
 {
     struct mt_report *r = e->r;
-    bool grew = any_grew(e);
+    bool timed, grew = any_grew(e, &timed);
     mt_report_columns(r, e->end_known ? "at_end_b at_end_n" : "-at_end_b -at_end_n");
     mt_report_columns(r, grew ? "growth_b" : "-growth_b");
-    mt_report_columns(r, grew && e->timed ? "per_hour_b" : "-per_hour_b");
+    mt_report_columns(r, grew && timed ? "per_hour_b" : "-per_hour_b");
     mt_report_columns(r, e->sites.judged ? "trend" : "-trend");
     for (int k = 0; k < e->wanted->key_n; k++)
         mt_report_column(r, mt_group_key_name(e->wanted->keys[k]), NULL, MT_UNIT_NONE);

@@ -488,7 +488,7 @@ enum mt_status mt_leaks_over_runs(const struct mt_args *refs, const struct mt_le
     mt_run_ends_init(&s.ends, wanted->keys, wanted->key_n, refs->n);
     for (size_t i = 0; i < refs->n; i++)
         MT_TRY_OUT(add_run(&s, i, refs->v[i], err));
-    add_columns(r, wanted, refs->n, time_between(&s) != MT_UNKNOWN);
+    add_columns(r, wanted, refs->n, mt_trend_per_hour(0, time_between(&s)) != MT_UNKNOWN);
     MT_TRY_OUT(show_sites(&s, answer, err));
     answer->unknown |= ends_hide(&s);
     st = judge_others(refs, &s, answer, err);

@@ -74,8 +74,8 @@ enum mt_trend mt_trend_of_moments(const struct mt_trend_level *levels, size_t n,
 
 int64_t mt_trend_per_hour(int64_t grew, int64_t ns)
 {
-    const double hour = 3600e9, most = 9e18;
-    if (ns <= 0 || grew == MT_UNKNOWN)
+    const double hour = 3600e9, least = 60e9, most = 9e18;
+    if ((double)ns < least || grew == MT_UNKNOWN)
         return MT_UNKNOWN;
     double rate = (double)grew * (hour / (double)ns);
     return (int64_t)fmax(-most, fmin(most, round(rate)));

@@ -39,7 +39,8 @@ struct mt_trend_level {
 enum mt_trend mt_trend_of_moments(const struct mt_trend_level *levels, size_t n, int64_t end_t,
                                   int64_t *grew, int64_t *passed);
 
-/* What a growth over so many ns comes to in an hour, rounded; MT_UNKNOWN: no time passed. */
+/* What a growth over so many ns comes to in an hour, rounded; MT_UNKNOWN: less than a minute says
+ * nothing of an hour. */
 int64_t mt_trend_per_hour(int64_t grew, int64_t ns);
 
 #endif

@@ -93,6 +93,10 @@ def times():
     m.check(rows["main.grow"]["verdict"] == "leak" and code_of(*files) == 1, "with times", rows)
     _, out, _ = m.run("leaks", *files)
     m.check("PER HOUR" in out and ", 7,200 s" in out, "says how long", out)
+    # What grew in seconds says nothing of an hour.
+    near = [dump(f"near{i}.pb", {"main.grow": 100 + 10 * i}, EPOCH + i * 10**10) for i in range(4)]
+    m.check(all(row["per_hour_b"] is None and row["change_b"] == 30 * 64 for row in m.rows("leaks", *near)), "seconds")
+    m.check("PER HOUR" not in m.run("leaks", *near)[1], "a rate of seconds")
     # Of a run in the wrong place, and of one without a time, nobody knows a rate.
     wrong = m.json("leaks", files[1], files[0], files[2])
     m.check(all(row["per_hour_b"] is None for row in wrong["rows"]), "not in order", wrong)
