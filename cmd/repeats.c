@@ -21,9 +21,10 @@ static bool is_there(struct mt_loaded *l, const char *content)
     return *content && mt_strtab_add(&l->contents, content, strlen(content)) < known_n;
 }
 
+/* lives: zeroed, or of another run of the database. */
 static enum mt_status add_run(const char *ref, struct mt_db *db, const struct mt_run *run,
-                              const struct mt_repeats_asked *asked, struct mt_loaded *out,
-                              struct mt_err *err)
+                              const struct mt_repeats_asked *asked, struct mt_allocations *lives,
+                              struct mt_loaded *out, struct mt_err *err)
 {
     if (is_there(out, run->content)) {
         mt_show_note("%s is the same recording as one named before; it counts once.", run->name);
@@ -38,8 +39,10 @@ static enum mt_status add_run(const char *ref, struct mt_db *db, const struct mt
     memcpy(named->content, run->content, sizeof named->content);
     named->notes = run->notes;
     named->by_frames = run->kind == MT_RUN_SNAPSHOT && asked->narrows && asked->narrows->v.n;
-    return mt_baseline_measure(db, run, asked->warmup, asked->narrows, mt_vec_push(&out->figures.v),
-                               err);
+    struct mt_baseline *figures = mt_vec_push(&out->figures.v);
+    *figures = (struct mt_baseline){0};
+    MT_TRY(mt_allocations_open_sites(db, run, lives, err));
+    return mt_baseline_measure(lives, asked->warmup, asked->narrows, figures, err);
 }
 
 static enum mt_status load_run(const char *ref, const struct mt_repeats_asked *asked,
@@ -47,9 +50,11 @@ static enum mt_status load_run(const char *ref, const struct mt_repeats_asked *a
 {
     struct mt_db *db = NULL;
     struct mt_run run;
+    struct mt_allocations lives = {0};
     enum mt_status st = mt_open_run(ref, &db, &run, err);
     if (st == MT_OK)
-        st = add_run(ref, db, &run, asked, out, err);
+        st = add_run(ref, db, &run, asked, &lives, out, err);
+    mt_allocations_close(&lives);
     mt_db_close(db);
     return st;
 }
@@ -69,6 +74,7 @@ static enum mt_status load_group(const struct mt_repeats_asked *asked, struct mt
     struct mt_db *db = NULL;
     struct mt_run_ids ids = {0};
     struct mt_run run;
+    struct mt_allocations lives = {0}; /* what runs share is read once */
     enum mt_status st = mt_open_for_reading(&db, err);
     if (st == MT_OK)
         st = mt_runs_of_group(db, asked->group, INT64_MAX, &ids, err);
@@ -76,9 +82,10 @@ static enum mt_status load_group(const struct mt_repeats_asked *asked, struct mt
         st = mt_run_get(db, ids.v[i], &run, err);
         if (st == MT_OK) {
             mt_output_spare_source(&run);
-            st = add_run(NULL, db, &run, asked, out, err);
+            st = add_run(NULL, db, &run, asked, &lives, out, err);
         }
     }
+    mt_allocations_close(&lives);
     mt_vec_free(&ids);
     mt_db_close(db);
     return st;

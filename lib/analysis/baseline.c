@@ -148,7 +148,6 @@ static enum mt_status add_sites(struct mt_baseline *b, struct mt_baseline_device
     mt_strtab_init(&losing);
     enum mt_status st = find_losing(s, &losing, err);
     uint32_t losing_n = losing.n;
-    mt_diff_loaded(d, 0);
     for (uint32_t i = 0; i < s->groups.n && st == MT_OK; i++) {
         const struct mt_match_key *name = &s->groups.v[i];
         const struct mt_figures f = mt_diff_figures(s, i);
@@ -232,10 +231,12 @@ static void measure_figures(const struct mt_diff_side *s, bool growth_known,
     }
 }
 
-static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
+static enum mt_status measure_device(struct mt_allocations *lives,
                                      const struct mt_run_device *device, struct mt_baseline *b,
                                      struct mt_err *err)
 {
+    struct mt_db *db = lives->db;
+    const struct mt_run *run = lives->run;
     struct mt_diff d = {.keys = {MT_BY_TOP, MT_BY_SCOPE, [LINE_KEY] = MT_BY_LINE}};
     struct mt_baseline_device *to = mt_vec_push(&b->devices);
     bool lines = false;
@@ -250,6 +251,7 @@ static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
     d.side[0].db = db;
     d.side[0].run = *run;
     d.side[0].device = *device;
+    d.side[0].lives = lives;
     enum mt_status st = mt_run_has_lines(db, run, &lines, err);
     d.key_n = LINE_KEY + lines;
     if (st == MT_OK)
@@ -260,13 +262,13 @@ static enum mt_status measure_device(struct mt_db *db, const struct mt_run *run,
         st = add_sites(b, to, &d, err);
     if (st == MT_OK)
         st = mt_baseline_measure_temporary(db, run, device, d.side[0].gaps, &to->other[0], err);
-    bool lives = mt_allocations_are_known(device);
-    measure_figures(&d.side[0], lives && mt_leaks_can_tell(d.side[0].step_n, b->warmup), to);
-    mark_gaps(to, d.side[0].gaps, lives || !mt_device_has_events(device));
+    bool known = mt_allocations_are_known(device);
+    measure_figures(&d.side[0], known && mt_leaks_can_tell(d.side[0].step_n, b->warmup), to);
+    mark_gaps(to, d.side[0].gaps, known || !mt_device_has_events(device));
     mark_lacks(run, device, to);
     if (st == MT_OK)
-        st = mt_baseline_measure_process(db, run, device, d.side[0].gaps, &d.side[0].lives->steps,
-                                         b, to, err);
+        st =
+            mt_baseline_measure_process(db, run, device, d.side[0].gaps, &lives->steps, b, to, err);
     mt_baseline_explain_unknown(device, d.side[0].gaps, to);
     mt_diff_free(&d);
     return st;
@@ -289,29 +291,31 @@ static enum mt_status read_torch(struct mt_db *db, const struct mt_run *run, str
 }
 
 /* A device of some categories. Where it does not say what memory is for, all is unknown. */
-static enum mt_status measure_narrowed(struct mt_db *db, const struct mt_run *run,
-                                       struct mt_run_device device, const struct mt_narrow *narrow,
-                                       struct mt_baseline *b, struct mt_err *err)
+static enum mt_status measure_narrowed(struct mt_allocations *lives, struct mt_run_device device,
+                                       const struct mt_narrow *narrow, struct mt_baseline *b,
+                                       struct mt_err *err)
 {
     const unsigned need = MT_KNOWS_CATEGORIES | MT_KNOWS_BLOCKS;
     if (mt_device_knows(&device, need)) {
-        MT_TRY(mt_narrow_device(db, run, narrow, &device, err));
-        return measure_device(db, run, &device, b, err);
+        MT_TRY(mt_narrow_device(lives->db, lives->run, narrow, &device, err));
+        return measure_device(lives, &device, b, err);
     }
     struct mt_baseline_device *to = mt_vec_push(&b->devices);
     *to = (struct mt_baseline_device){.only = narrow->set};
     snprintf(to->name, sizeof to->name, "%s: %s", device.name, narrow->words);
     for (int f = 0; f < MT_BASELINE_UNKNOWN_N; f++)
-        to->unknown[f].why = mt_knows_lack(run, &device, need);
+        to->unknown[f].why = mt_knows_lack(lives->run, &device, need);
     for (int f = 0; f < MT_FIG_BASELINE_N; f++)
         to->v[f] = MT_BASELINE_UNKNOWN;
     return MT_OK;
 }
 
-enum mt_status mt_baseline_measure(struct mt_db *db, const struct mt_run *run, int64_t warmup,
+enum mt_status mt_baseline_measure(struct mt_allocations *lives, int64_t warmup,
                                    const struct mt_narrows *narrows, struct mt_baseline *out,
                                    struct mt_err *err)
 {
+    struct mt_db *db = lives->db;
+    const struct mt_run *run = lives->run;
     struct mt_run_device *all = NULL;
     size_t n = 0;
     *out = (struct mt_baseline){.warmup = warmup, .run_n = 1};
@@ -324,10 +328,10 @@ enum mt_status mt_baseline_measure(struct mt_db *db, const struct mt_run *run, i
     MT_TRY(read_torch(db, run, out, err));
     enum mt_status st = mt_run_devices(db, run, &all, &n, err);
     for (size_t i = 0; i < n && st == MT_OK; i++)
-        st = measure_device(db, run, &all[i], out, err);
+        st = measure_device(lives, &all[i], out, err);
     for (size_t k = 0; narrows && k < narrows->v.n; k++)
         for (size_t i = 0; i < n && st == MT_OK; i++)
-            st = measure_narrowed(db, run, all[i], &narrows->v.v[k], out, err);
+            st = measure_narrowed(lives, all[i], &narrows->v.v[k], out, err);
     free(all);
     return st;
 }

@@ -179,6 +179,26 @@ static void compare_each(const struct mt_rule *rule, struct mt_findings *out)
     }
 }
 
+static void add_about(const struct mt_checked *c, struct mt_findings *out)
+{
+    static const unsigned figures[MT_FIG_BASELINE_N] = {
+        [MT_FIG_AT_PEAK_B] = MT_ABOUT_LEVELS,
+        [MT_FIG_AT_END_B] = MT_ABOUT_END | MT_ABOUT_LIFETIMES,
+        [MT_FIG_PER_STEP_B] = MT_ABOUT_END | MT_ABOUT_LIFETIMES | MT_ABOUT_STEPS,
+        [MT_FIG_SELF_ALLOC_B] = MT_ABOUT_SUMS | MT_ABOUT_STEPS,
+        [MT_FIG_SELF_ALLOC_N] = MT_ABOUT_SUMS | MT_ABOUT_STEPS};
+    const struct mt_rule *rule = c->rule;
+    enum mt_figure figure = rule->kind->figure;
+    bool alive =
+        figure == MT_FIG_AT_PEAK_B || figure == MT_FIG_AT_END_B || figure == MT_FIG_PER_STEP_B;
+    unsigned other = rule->kind->process ? MT_ABOUT_LIFETIMES | MT_ABOUT_STEPS : MT_ABOUT_SUMS;
+    out->about |= (figure < MT_FIG_BASELINE_N ? figures[figure] : other) |
+                  (rule->op || rule->scope ? MT_ABOUT_SITES | MT_ABOUT_SCOPES : 0u) |
+                  (rule->kind->growth && alive ? MT_ABOUT_STEPS : 0u);
+    if (alive)
+        mt_strtab_add(&out->living, c->device, strlen(c->device));
+}
+
 void mt_findings_find(const struct mt_rules *rules, const struct mt_loaded *new,
                       const struct mt_loaded *base, bool each, struct mt_findings *out)
 {
@@ -188,13 +208,17 @@ void mt_findings_find(const struct mt_rules *rules, const struct mt_loaded *new,
             compare_each(&rules->v.v[i], out);
         else
             compare_devices(&rules->v.v[i], new, out);
-    for (size_t i = 0; i < out->v.n; i++)
+    mt_strtab_init(&out->living);
+    for (size_t i = 0; i < out->v.n; i++) {
         out->n_of[out->v.v[i].verdict]++;
+        add_about(&out->v.v[i], out);
+    }
 }
 
 void mt_findings_free(struct mt_findings *f)
 {
     mt_vec_free(&f->v);
+    mt_strtab_free(&f->living);
 }
 
 size_t mt_findings_devices(const struct mt_findings *f)
@@ -211,26 +235,10 @@ size_t mt_findings_devices(const struct mt_findings *f)
 
 unsigned mt_findings_about(const struct mt_findings *f, const struct mt_baseline *run)
 {
-    static const unsigned figures[MT_FIG_BASELINE_N] = {
-        [MT_FIG_AT_PEAK_B] = MT_ABOUT_LEVELS,
-        [MT_FIG_AT_END_B] = MT_ABOUT_END | MT_ABOUT_LIFETIMES,
-        [MT_FIG_PER_STEP_B] = MT_ABOUT_END | MT_ABOUT_LIFETIMES | MT_ABOUT_STEPS,
-        [MT_FIG_SELF_ALLOC_B] = MT_ABOUT_SUMS | MT_ABOUT_STEPS,
-        [MT_FIG_SELF_ALLOC_N] = MT_ABOUT_SUMS | MT_ABOUT_STEPS};
-    unsigned all = 0;
-    for (size_t i = 0; i < f->v.n; i++) {
-        const struct mt_rule *rule = f->v.v[i].rule;
-        const struct mt_baseline_device *d = mt_baseline_same_device(run, f->v.v[i].device);
-        enum mt_figure figure = rule->kind->figure;
-        bool alive =
-            figure == MT_FIG_AT_PEAK_B || figure == MT_FIG_AT_END_B || figure == MT_FIG_PER_STEP_B;
-        unsigned other = rule->kind->process ? MT_ABOUT_LIFETIMES | MT_ABOUT_STEPS : MT_ABOUT_SUMS;
-        all |= (figure < MT_FIG_BASELINE_N ? figures[figure] : other) |
-               (d && d->unseen && alive ? MT_ABOUT_UNSEEN : 0u) |
-               (rule->op || rule->scope ? MT_ABOUT_SITES | MT_ABOUT_SCOPES : 0u) |
-               (rule->kind->growth && alive ? MT_ABOUT_STEPS : 0u);
-    }
-    return all;
+    bool unseen = false;
+    for (size_t i = 0; i < run->devices.n; i++)
+        unseen |= run->devices.v[i].unseen && mt_strtab_has(&f->living, run->devices.v[i].name);
+    return f->about | (unseen ? MT_ABOUT_UNSEEN : 0u);
 }
 
 bool mt_findings_of_levels(const struct mt_findings *f)

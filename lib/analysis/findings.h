@@ -14,6 +14,8 @@ struct mt_findings {
     size_t
         child_n; /* of processes with another number in every run: rules of growth pass over them */
     bool each;   /* findings of every rule for every run, rules one after the other */
+    unsigned about;          /* what all are about, as mt_findings_about */
+    struct mt_strtab living; /* devices of which some are about what is alive */
 };
 
 /* base NULL: none. A rule that names no device is for every one that a run has. rules, new and base

@@ -61,15 +61,30 @@ static void grow_slots(struct mt_strtab *t)
     }
 }
 
-uint32_t mt_strtab_add(struct mt_strtab *t, const char *s, size_t n)
+/* The slot of a string; a free one: it is not there. */
+static inline uint32_t slot_of(const struct mt_strtab *t, uint64_t h, const char *s, size_t n)
 {
-    uint64_t h = mt_hash_short(t->seed, s, n);
     uint32_t i = (uint32_t)h & (t->slot_n - 1);
     for (; t->slot[i]; i = (i + 1) & (t->slot_n - 1)) {
         const struct mt_strtab_entry *e = &t->v[t->slot[i] - 1];
         if (e->hash == h && e->n == n && memcmp(e->s, s, n) == 0)
-            return t->slot[i] - 1;
+            break;
     }
+    return i;
+}
+
+bool mt_strtab_has(const struct mt_strtab *t, const char *s)
+{
+    size_t n = strlen(s);
+    return t->slot[slot_of(t, mt_hash_short(t->seed, s, n), s, n)] != 0;
+}
+
+uint32_t mt_strtab_add(struct mt_strtab *t, const char *s, size_t n)
+{
+    uint64_t h = mt_hash_short(t->seed, s, n);
+    uint32_t i = slot_of(t, h, s, n);
+    if (t->slot[i])
+        return t->slot[i] - 1;
     if (t->n == t->cap) {
         t->cap = t->cap ? t->cap * 2 : FIRST_SLOTS / 2;
         t->v = mt_realloc(t->v, t->cap * sizeof *t->v);

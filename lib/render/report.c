@@ -40,6 +40,7 @@ void mt_report_free(struct mt_report *r)
     mt_vec_free(&r->columns);
     mt_vec_free(&r->rows);
     mt_vec_free(&r->notes);
+    mt_strtab_free(&r->noted);
     mt_vec_free(&r->footer);
     mt_vec_free(&r->params);
     mt_vec_free(&r->totals);
@@ -187,10 +188,11 @@ void mt_report_note(struct mt_report *r, const char *fmt, ...)
 
 void mt_report_note_once(struct mt_report *r, const char *note)
 {
-    bool there = false;
-    for (size_t i = 0; i < r->notes.n; i++)
-        there |= strcmp(r->notes.v[i], note) == 0;
-    if (!there)
+    if (!r->noted.slot)
+        mt_strtab_init(&r->noted);
+    for (; r->noted_n < r->notes.n; r->noted_n++)
+        mt_strtab_add(&r->noted, r->notes.v[r->noted_n], strlen(r->notes.v[r->noted_n]));
+    if (!mt_strtab_has(&r->noted, note))
         mt_report_note(r, "%s", note);
 }
 

@@ -8,6 +8,7 @@
 
 #include "lib/base/err.h"
 #include "lib/base/mem.h"
+#include "lib/base/strtab.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -96,7 +97,9 @@ struct mt_report {
         char *why, *ask_instead; /* sentences; why NULL: there is an answer */
     } cannot_tell;               /* mt_report_cannot_tell */
     MT_VEC(char *) notes;        /* whole sentences; after the table on stderr, and in json */
-    MT_VEC(char *) footer;       /* lines below the table on stdout, for people only; no newlines */
+    struct mt_strtab noted;      /* the first noted_n of them, for mt_report_note_once */
+    size_t noted_n;
+    MT_VEC(char *) footer; /* lines below the table on stdout, for people only; no newlines */
     const char *empty; /* what people read instead of no rows; NULL: "no rows"; static or a text of
                           the report */
     bool keep_order;   /* people's tables too show the columns in this order; else the one called

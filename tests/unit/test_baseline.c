@@ -4,6 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
+static enum mt_status measured(const struct program *p, struct mt_baseline *out, struct mt_err *err)
+{
+    struct mt_allocations lives = {0};
+    enum mt_status st = mt_allocations_open_sites(p->db, &p->run, &lives, err);
+    if (st == MT_OK)
+        st = mt_baseline_measure(&lives, 1, NULL, out, err);
+    mt_allocations_close(&lives);
+    return st;
+}
+
 /* ---- to a file and back ---- */
 
 /* 200 light sites and two heavy ones; one leaks. */
@@ -24,7 +34,7 @@ static void measure(int extra, struct mt_baseline *out)
         program_free(&p, heavy);
     }
     program_finish(&p);
-    assert_int_equal(mt_baseline_measure(p.db, &p.run, 1, NULL, out, &err), MT_OK);
+    assert_int_equal(measured(&p, out, &err), MT_OK);
     program_end(&p);
 }
 
@@ -180,7 +190,7 @@ static void unseen_alloc_test(void **state)
     program_free(&p, block);
     program_finish(&p);
     assert_int_equal(p.device.alloc_unseen_n, 1);
-    assert_int_equal(mt_baseline_measure(p.db, &p.run, 1, NULL, &b, &err), MT_OK);
+    assert_int_equal(measured(&p, &b, &err), MT_OK);
     const struct mt_baseline_device *d = &b.devices.v[0];
     for (size_t i = 0; i < d->sites.n; i++)
         assert_int_equal(d->sites.v[i].unseen, strcmp(d->sites.v[i].op, "[outside ops]") == 0);
@@ -204,7 +214,7 @@ static void measured_doubt_test(void **state)
     program_lose(&p, program_alloc(&p, NULL, 5));
     program_alloc(&p, "last", 5);
     program_finish(&p);
-    assert_int_equal(mt_baseline_measure(p.db, &p.run, 1, NULL, &b, &err), MT_OK);
+    assert_int_equal(measured(&p, &b, &err), MT_OK);
     const struct mt_baseline_device *d = &b.devices.v[0];
     assert_true(d->unseen);
     assert_int_equal(d->doubt[MT_FIG_AT_PEAK_B], p.device.doubt_at_peak_b);
