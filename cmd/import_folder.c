@@ -131,32 +131,54 @@ static enum mt_status walk(struct walk *w, const char *folder, int depth, struct
 
 /* ---- what was put off ---- */
 
-static bool is_found(const struct walk *w, const char *path)
+/* Texts to look others up among: there may be as many of these. */
+struct among {
+    struct mt_strtab texts;
+    uint32_t n; /* behind them are those that were looked up */
+};
+
+static void add_to(struct among *a, const char *text)
 {
-    char *real = realpath(path, NULL), *root = realpath(w->folder, NULL);
-    const size_t n = root ? strlen(root) : 0, folder_n = strlen(w->folder);
-    const size_t skip = folder_n + (w->folder[folder_n - 1] != '/');
-    bool found = false;
-    for (size_t i = 0; real && root && i < w->all.n && !found; i++)
-        found = strncmp(real, root, n) == 0 && real[n] == '/' &&
-                strcmp(real + n + 1, w->all.v[i].path + skip) == 0;
+    mt_strtab_add(&a->texts, text, strlen(text));
+    a->n = a->texts.n;
+}
+
+static bool is_among(struct among *a, const char *text)
+{
+    return mt_strtab_add(&a->texts, text, strlen(text)) < a->n;
+}
+
+/* found: paths below the root. */
+static bool is_found(struct among *found, const char *root, const char *path)
+{
+    char *real = realpath(path, NULL);
+    const size_t n = strlen(root);
+    const bool is =
+        real && strncmp(real, root, n) == 0 && real[n] == '/' && is_among(found, real + n + 1);
     free(real);
-    free(root);
-    return found;
+    return is;
 }
 
 /* Links to files that are found themselves are not a second one. */
 static void follow_links(struct walk *w)
 {
+    struct among found = {0};
+    char *root = realpath(w->folder, NULL);
+    const size_t folder_n = strlen(w->folder);
+    mt_strtab_init(&found.texts);
+    for (size_t i = 0; i < w->all.n && w->links.n; i++)
+        add_to(&found, w->all.v[i].path + folder_n + (w->folder[folder_n - 1] != '/'));
     for (size_t i = 0; i < w->links.n; i++) {
         struct stat info;
         char *path = w->links.v[i];
-        if (is_found(w, path) || stat(path, &info) != 0)
+        if ((root && is_found(&found, root, path)) || stat(path, &info) != 0)
             free(path);
         else
             look_at_file(w, path, &info);
     }
     w->links.n = 0;
+    mt_strtab_free(&found.texts);
+    free(root);
 }
 
 static const char *ending(const char *path)
@@ -170,43 +192,43 @@ static const char *ending(const char *path)
  * a rank failed to write; an empty marker is not. */
 static void judge_unread(struct walk *w)
 {
-    const size_t n = w->all.n;
+    struct among endings = {0};
+    mt_strtab_init(&endings.texts);
+    for (size_t i = 0; i < w->all.n && w->unread.n; i++)
+        add_to(&endings, ending(w->all.v[i].path));
     for (size_t i = 0; i < w->unread.n; i++) {
         char *path = w->unread.v[i];
-        bool alike = access(path, R_OK) != 0;
-        for (size_t k = 0; k < n && !alike; k++)
-            alike = strcmp(ending(path), ending(w->all.v[k].path)) == 0;
-        if (alike)
+        if (access(path, R_OK) != 0 || is_among(&endings, ending(path)))
             *mt_vec_push(&w->all) = (struct mt_found_file){path, NULL};
         else
             *mt_vec_push(&w->passed) = path;
     }
     w->unread.n = 0;
+    mt_strtab_free(&endings.texts);
 }
 
 /* What is called as recordings are but for its numbers, and is none, is one that was cut at its
  * beginning, or overwritten: reading it says what is wrong. */
 static void judge_passed(struct walk *w)
 {
-    struct mt_strtab names;
+    struct among names = {0};
     const size_t n = w->passed.n;
-    mt_strtab_init(&names);
+    mt_strtab_init(&names.texts);
     for (size_t i = 0; i < w->all.n; i++) {
         char *name = mt_without_numbers(w->all.v[i].path);
-        mt_strtab_add(&names, name, strlen(name));
+        add_to(&names, name);
         free(name);
     }
-    const uint32_t known_n = names.n;
     w->passed.n = 0;
     for (size_t i = 0; i < n; i++) {
         char *path = w->passed.v[i], *name = mt_without_numbers(path);
-        if (mt_strtab_add(&names, name, strlen(name)) < known_n)
+        if (is_among(&names, name))
             *mt_vec_push(&w->all) = (struct mt_found_file){path, NULL};
         else
             w->passed.v[w->passed.n++] = path;
         free(name);
     }
-    mt_strtab_free(&names);
+    mt_strtab_free(&names.texts);
 }
 
 /* Stacks with numbers may be of times, as prof.export_stacks() writes them beside a trace; where

@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import re
+import resource
 import shutil
 
 import mt
@@ -328,4 +329,20 @@ for folder in ("x" + E * 60, E * 60):
 write(f"long/y{E * 110}.json")
 imported("long")
 m.check(names() == ["rank", "rank-2", "y" + E * 99], "long names", names())
+
+
+def seconds_for(count):
+    """Processor time for a folder of files without a recording, and as many empty ones of another ending."""
+    os.makedirs(f"markers{count}")
+    for i in range(count):
+        with open(f"markers{count}/{i}.csv", "w", encoding="utf-8") as rows, open(f"markers{count}/{i}.done", "w", encoding="utf-8"):
+            rows.write("stack,alloc_b\na,1\n")
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    m.run("import", f"markers{count}", "--pattern", "none", codes=(2,))
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+
+# Empty files beside others are judged in one go.
+few, many = seconds_for(1500), seconds_for(12000)
+m.check(many < 16 * few, "8 times as many files take 8 times as long", few, many)
 m.finish(at_least=100)
