@@ -275,7 +275,7 @@ static void moment_rows(struct mt_report *r, const struct mt_run_device *d,
             *cells++ = cell(b[k]);
         *cells++ = mt_cell_text(mt_report_text(r, d->name));
         *cells = mt_cell_text(mt_report_text(r, c->metric));
-        if (n == MOMENTS && strcmp(c->metric, MT_COUNTED_PYTORCH) == 0 && change != MT_UNKNOWN &&
+        if (t0 < t1 && strcmp(c->metric, MT_COUNTED_PYTORCH) == 0 && change != MT_UNKNOWN &&
             (change || b[1]))
             explain_change(r, change, mt_wrap_sub(m[1].rss_b, m[0].rss_b),
                            change_of(counts, mt_metric_names[MT_METRIC_MALLOC_HELD], m));

@@ -47,14 +47,16 @@ static bool has_host(const char *path)
 static void host_of(const struct mt_rank *rank, size_t skip, char *out, size_t room)
 {
     const char *const folders = rank->source + skip;
-    const bool named = has_host(folders);
     size_t n = 0;
+    if (has_host(folders)) {
+        mt_folder_hosts(folders, out, room);
+        return;
+    }
     for (const char *p = folders, *slash; (slash = strchr(p, '/')) != NULL; p = slash + 1) {
         const size_t len = (size_t)(slash - p);
         char *part = mt_strndup(p, len);
-        const bool is = named ? mt_folder_is_host(p, len)
-                              : !mt_folder_is_of_time(p, len) &&
-                                    mt_number_behind(part, "rank") != rank->place.rank;
+        const bool is =
+            !mt_folder_is_of_time(p, len) && mt_number_behind(part, "rank") != rank->place.rank;
         free(part);
         if (!is || n + len + 2 > room)
             continue;

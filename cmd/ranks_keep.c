@@ -43,7 +43,7 @@ static int by_rank(const void *a, const void *b)
 static void keep_one_each(struct mt_ranks *r, struct mt_report *notes)
 {
     size_t n = 0, ranks_n = 0;
-    char runs[MT_HUMAN_LONG];
+    char runs[MT_HUMAN_LONG], ranks[MT_HUMAN_LONG];
     const char *example = NULL, *kept = NULL;
     qsort(r->all.v, r->all.n, sizeof *r->all.v, by_rank);
     for (size_t i = 0; i < r->all.n; i++) {
@@ -63,9 +63,11 @@ static void keep_one_each(struct mt_ranks *r, struct mt_report *notes)
     if (example)
         mt_report_note(
             notes,
-            "%s of %zu ranks are further runs of a rank, such as %s beside %s: of each "
-            "rank the run with the highest peak is shown%s.",
-            mt_human_plural((int64_t)(r->all.n - n), "run", runs), ranks_n, example, kept,
+            "%s of %s %s of a rank, such as %s beside %s: of each rank the run with the highest "
+            "peak is shown%s.",
+            mt_human_plural((int64_t)(r->all.n - n), "run", runs),
+            mt_human_plural((int64_t)ranks_n, "rank", ranks),
+            r->all.n - n == 1 ? "is a further run" : "are further runs", example, kept,
             r->failed_first ? ", of those in which an allocation failed if there are any" : "");
     r->all.n = n;
 }

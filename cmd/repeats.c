@@ -4,6 +4,7 @@
 #include "cmd/output.h"
 #include "cmd/view.h"
 #include "lib/run/job.h"
+#include "lib/run/job_folder.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,8 @@ static enum mt_status add_run(const char *ref, struct mt_db *db, const struct mt
     struct mt_loaded_run *named = mt_vec_push(&out->runs);
     *named = (struct mt_loaded_run){
         .id = run->id, .how_to_record = mt_run_how_to_record(run), .rank = place.rank};
+    if (!place.told)
+        mt_folder_hosts(run->source, named->host, sizeof named->host);
     name_of(ref, run, named->name, sizeof named->name);
     memcpy(named->content, run->content, sizeof named->content);
     named->notes = run->notes;
@@ -118,8 +121,9 @@ bool mt_loaded_are_ranks(const struct mt_loaded *l)
 {
     bool known = true, differ = false;
     for (size_t i = 0; i < l->runs.n; i++) {
-        known &= l->runs.v[i].rank != MT_UNKNOWN;
-        differ |= l->runs.v[i].rank != l->runs.v[0].rank;
+        const struct mt_loaded_run *run = &l->runs.v[i], *first = &l->runs.v[0];
+        known &= run->rank != MT_UNKNOWN;
+        differ |= run->rank != first->rank || strcmp(run->host, first->host) != 0;
     }
     return known && differ;
 }

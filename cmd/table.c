@@ -198,7 +198,10 @@ static enum mt_status check_sorted(const struct mt_report *r, struct mt_err *err
     if (mt_report_find_column(r, sort.column) >= 0 || strcmp(sort.column, "name") == 0)
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE, "this table has no column '%s' to sort by", sort.column);
-    mt_err_hint(err, "Sort by self_%s.", sort.column);
+    if (strncmp(sort.column, "self_", 5) != 0)
+        mt_err_hint(err, "Sort by self_%s.", sort.column);
+    else
+        mt_err_hint(err, "--format csv shows the columns that it has.");
     return MT_EUSAGE;
 }
 

@@ -57,10 +57,10 @@ enum mt_status mt_timeline_exact(struct mt_timeline *t, struct mt_timeline_chang
     r->keep_order = true;
     r->next = next_change;
     r->closure = c;
-    char n[MT_HUMAN_MAX];
-    r->title = mt_asprintf("%s · %s · %s changes of %s bytes%s", t->view->run.name,
-                           t->view->device.shown, mt_human_count(c->last + 1 - c->next, n),
-                           t->metric, t->window ? t->window : "");
+    char n[MT_HUMAN_LONG];
+    r->title = mt_asprintf("%s · %s · %s of %s bytes%s", t->view->run.name, t->view->device.shown,
+                           mt_human_plural(c->last + 1 - c->next, "change", n), t->metric,
+                           t->window ? t->window : "");
     if (t->view->device.one_moment && t->allocated)
         mt_report_no_history(r, &t->view->run);
     int64_t start_b = mt_levels_value(&t->levels, c->next - 1);

@@ -65,9 +65,12 @@ enum mt_status mt_timeline_lacks(const struct mt_timeline *t, struct mt_err *err
 
 enum mt_status mt_timeline_unknown(const struct mt_timeline *t, struct mt_err *err)
 {
+    struct mt_buf name = {0};
+    mt_shell_word(&name, t->view->run.name);
     MT_FAIL(err, MT_EUSAGE, "nobody counted %s%s in run '%s'", t->metric,
             t->window ? t->window : "", t->view->run.name);
-    mt_err_hint(err, "`memtool info %s` says why.", t->view->run.name);
+    mt_err_hint(err, "`memtool info %s` says why.", name.s);
     mt_err_cannot_tell(err);
+    mt_buf_free(&name);
     return MT_EUSAGE;
 }

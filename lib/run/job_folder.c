@@ -73,3 +73,18 @@ bool mt_folder_is_host(const char *name, size_t n)
     }
     return found;
 }
+
+void mt_folder_hosts(const char *path, char *out, size_t room)
+{
+    size_t n = 0;
+    for (const char *p = path, *slash; (slash = strchr(p, '/')) != NULL; p = slash + 1) {
+        const size_t len = (size_t)(slash - p);
+        if (!mt_folder_is_host(p, len) || n + len + 2 > room)
+            continue;
+        if (n)
+            out[n++] = '/';
+        memcpy(out + n, p, len);
+        n += len;
+    }
+    out[n] = '\0';
+}

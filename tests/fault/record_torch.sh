@@ -119,6 +119,7 @@ back=$(mib change_b rss <change)
 if [ "$back" -gt -98 ] || [ "$back" -lt -175 ]; then fail "rss fell by $back MiB"; fi
 "$MEMTOOL" memory parts --device "$device" --at @peak --at @end >out 2>>err
 grep -q "^PyTorch freed 100 MiB, and the system got 1[0-9.]* MiB back" out || fail "it is not said what came back: $(cat out)"
+"$MEMTOOL" memory parts --device "$device" --at @end --at '@mark gc 1' 2>>err | grep "^PyTorch freed" && fail "what was freed is told backwards"
 # shellcheck disable=SC2016 # not to be expanded
 next=$(sed -n 's/^`memtool \(.*\)` shows whose.*/\1/p' out)
 # shellcheck disable=SC2086 # words

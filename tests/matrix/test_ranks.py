@@ -272,6 +272,7 @@ import_group("twice", data + sorted(glob.glob("later/*")))
 again = m.json("ranks", "twice")
 m.check(len([row for row in again["rows"] if row["section"] == "rank"]) == 4, "one run of each rank", again["notes"])
 m.check(any("further runs of a rank" in note for note in again["notes"]), "further runs are noted", again["notes"])
+m.check(any("1 run of 1 rank is a further run of a rank" in note for note in m.json("ranks", data[0], data[0])["notes"]), "one further run")
 
 # Over runs: each figure that of its run, the change where it is, its sites adding up.
 def trend(order):
@@ -306,6 +307,13 @@ peaks = sorted(row["peak_b"] for row in m.rows("ranks", "data") if row["section"
 for options in ([], ["--each"]):
     _, out, err = m.run("check", "--group", "data", "--max-peak", str(peaks[-2] + 200000), *options, codes=(1,))
     m.check("1 rule for each of 4 runs: 1 failed, 3 passed" in out and ("These are ranks of a job, not repeats" in err) == (not options), "each rank is checked", out, err)
+for host in range(3):  # each of which has one rank, its own 0
+    os.makedirs(f"hosts/node{host}")
+    jobs.write(f"host{host}", [host + 1])
+    shutil.move(f"host{host}/rank0.json", f"hosts/node{host}/rank0.json")
+m.run("import", "hosts", "--group", "hosts")
+_, out, err = m.run("check", "--group", "hosts", "--max-peak", "2.5MiB", codes=(1,))
+m.check("1 rule for each of 3 runs: 1 failed, 2 passed" in out and "These are ranks of a job, not repeats" in err, "hosts of one rank each", out, err)
 m.check("spread" in m.run("check", "--group", "t22", "--max-peak", str(peaks[-1] + 200000), codes=(0,))[1] if trend([2, 2]) else False, "repeats of a rank are repeats")
 
 # 21 times what five runs swing by may be chance: it is said, not judged.

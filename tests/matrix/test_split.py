@@ -48,6 +48,8 @@ def sizes_without_split(name):
     m.check(stored == device, name, "sizes and the device", stored, device)
     code, _, err = m.run("table", name, "--by", "size,name", codes=(2,))
     m.check(code == 2 and "--split size" in err, name, "sizes and another key", err)
+    _, _, err = m.run("table", name, "--by", "size", "--sort", "self_temporary_most_n", codes=(2, 3))
+    m.check("self_self" not in err, name, "a figure that sizes lack", err)
 
 
 def same_in_all(name, key):
