@@ -106,27 +106,22 @@ enum mt_status mt_by_parse(const struct mt_cmd *cmd, const char *by, const char 
 enum mt_status mt_by_known(const struct mt_by *by, struct mt_db *db, const struct mt_run *run,
                            const struct mt_run_device *device, struct mt_err *err)
 {
-    static const unsigned needs[MT_BY_N] = {[MT_BY_MODULE] = MT_KNOWS_OPS,
-                                            [MT_BY_PHASE] = MT_KNOWS_OPS,
-                                            [MT_BY_SHAPE] = MT_KNOWS_OPS,
-                                            [MT_BY_THREAD] = MT_KNOWS_THREADS,
-                                            [MT_BY_FORWARD] = MT_KNOWS_OPS,
-                                            [MT_BY_STEP] = MT_KNOWS_STEPS,
-                                            [MT_BY_OBJECT] = MT_KNOWS_PLACES,
-                                            [MT_BY_FILE] = MT_KNOWS_PLACES,
-                                            [MT_BY_CATEGORY] = MT_KNOWS_CATEGORIES,
-                                            [MT_BY_LABEL] = MT_KNOWS_LABELS,
-                                            [MT_BY_SIZE] = MT_KNOWS_SIZES,
-                                            [MT_BY_TENSOR] = MT_KNOWS_OPS,
-                                            [MT_BY_DTYPE] = MT_KNOWS_OPS};
+    static const unsigned needs[MT_BY_N] = {
+        [MT_BY_MODULE] = MT_KNOWS_OPS,          [MT_BY_PHASE] = MT_KNOWS_OPS,
+        [MT_BY_SHAPE] = MT_KNOWS_OPS,           [MT_BY_THREAD] = MT_KNOWS_THREADS,
+        [MT_BY_FORWARD] = MT_KNOWS_OPS,         [MT_BY_STEP] = MT_KNOWS_STEPS,
+        [MT_BY_OBJECT] = MT_KNOWS_PLACES,       [MT_BY_FILE] = MT_KNOWS_PLACES,
+        [MT_BY_CATEGORY] = MT_KNOWS_CATEGORIES, [MT_BY_WHY] = MT_KNOWS_CATEGORIES | MT_KNOWS_BLOCKS,
+        [MT_BY_LABEL] = MT_KNOWS_LABELS,        [MT_BY_SIZE] = MT_KNOWS_SIZES,
+        [MT_BY_TENSOR] = MT_KNOWS_OPS,          [MT_BY_DTYPE] = MT_KNOWS_OPS};
     /* where there are events, what one of them lacks is a row of its own */
     const unsigned always = MT_KNOWS_PLACES | MT_KNOWS_CATEGORIES | MT_KNOWS_LABELS;
-    unsigned asked = mt_device_has_events(device) ? always : ~0u;
-    if (mt_own_categories_used()) /* which any call path may have */
-        asked &= ~(unsigned)MT_KNOWS_CATEGORIES;
+    const unsigned asked = mt_device_has_events(device) ? always : ~0u;
     for (int k = 0; k < by->n; k++) {
         const char *label = mt_group_label_key(by->v[k]);
-        MT_TRY(mt_knows(run, device, label ? MT_KNOWS_LABELS : needs[by->v[k]] & asked, err));
+        bool own = by->v[k] == MT_BY_CATEGORY && mt_own_categories_used(); /* any path may have */
+        if (!own)
+            MT_TRY(mt_knows(run, device, label ? MT_KNOWS_LABELS : needs[by->v[k]] & asked, err));
         if (label)
             MT_TRY(mt_knows_label(db, run, label, err));
         if (by->v[k] == MT_BY_LINE)
@@ -161,8 +156,9 @@ enum mt_status mt_by_finer(struct mt_by *by, const char *asked, struct mt_db *db
 
 void mt_by_note_frames(const struct mt_by *by, const struct mt_run *run, struct mt_report *r)
 {
-    if (run->kind == MT_RUN_SNAPSHOT && mt_group_has(by->v, by->n, MT_BY_CATEGORY) &&
-        !mt_own_categories_used())
+    bool told = mt_group_has(by->v, by->n, MT_BY_WHY) ||
+                (mt_group_has(by->v, by->n, MT_BY_CATEGORY) && !mt_own_categories_used());
+    if (run->kind == MT_RUN_SNAPSHOT && told)
         mt_report_note(r, MT_NOTE_BY_FRAMES);
 }
 

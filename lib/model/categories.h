@@ -61,6 +61,8 @@ enum mt_category_rule {
 
 extern const char *const mt_category_names[MT_CATEGORY_N];    /* as reports show them */
 extern const uint8_t mt_category_of_rule[MT_CATEGORY_RULE_N]; /* enum mt_category */
+/* "R5b": as docs/categories.md and v_alloc.why call them; else as the category is called. */
+extern const char *const mt_category_rule_names[MT_CATEGORY_RULE_N];
 
 /* What a block is for that a record allocates or frees: of a built recording. */
 static inline enum mt_category mt_rec_category(const struct mt_recording *r,

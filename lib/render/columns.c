@@ -152,7 +152,8 @@ static const struct mt_column_def others[] = {
     {"fits", NULL, PLAIN, "whether the allocation would have fit"},
     {"gives_b", "GAIN", BYTES, "how much that makes available"},
     {"remedy", NULL, PLAIN, "what to do"},
-    {"why", NULL, WORDS, "why it would, or would not, have fit"},
+    {"why", NULL, WORDS,
+     "why it would, or would not, have fit; of blocks, the rule that says what they are for"},
 
     /* of advice */
     {"advice", NULL, PLAIN, "what could be changed; as --only takes it"},

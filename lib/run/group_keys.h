@@ -37,6 +37,8 @@ enum mt_key_span {
     KEY(CATEGORY, "category", MT_SPAN_PART, false,                                                 \
         "what the memory is for: parameter, gradient, activation ... (traces with addresses, "     \
         "memory timelines)")                                                                       \
+    KEY(WHY, "why", MT_SPAN_ASIDE, true,                                                           \
+        "the rule that says so: R5, F2 (docs/categories.md has them)")                             \
     KEY(LABEL, "label", MT_SPAN_PART, false,                                                       \
         "what the recorder was told of it: tenant=a, user=5; label:user is the 5 alone (pprof, "   \
         "rows; "                                                                                   \

@@ -176,6 +176,8 @@ static uint32_t key_of(struct mt_grouper *g, const struct mt_origin *of, int k)
     }
     if (key == MT_BY_CATEGORY && of->category)
         return key_of_category(g, of);
+    if (key == MT_BY_WHY && (of->rule || of->node != MT_NONE))
+        return text_id(t, mt_category_rule_names[of->rule]);
     if (of->tensor != MT_NONE && (key == MT_BY_TENSOR || key == MT_BY_DTYPE))
         return key == MT_BY_TENSOR ? of->tensor : key_of_dtype(g, of->tensor);
     if (of->node == MT_NONE)
@@ -309,6 +311,13 @@ static uint32_t part_of(struct mt_tree *t, uint32_t key, const char *part)
     return id;
 }
 
+/* Whether a key says nothing but that a block is older than the recording. */
+static bool is_of_older(enum mt_group_key key, const struct mt_origin *origin)
+{
+    return (key == MT_BY_CATEGORY && origin->category == MT_CATEGORY_BEFORE) ||
+           (key == MT_BY_WHY && origin->rule == MT_CATEGORY_OLDER);
+}
+
 uint32_t mt_grouper_of(struct mt_grouper *g, const struct mt_origin *origin)
 {
     uint32_t ids[MT_BY_N];
@@ -318,6 +327,7 @@ uint32_t mt_grouper_of(struct mt_grouper *g, const struct mt_origin *origin)
         enum mt_group_key key = g->keys[k];
         ids[k] = key_of(g, origin, k);
         bool of_block = (key == MT_BY_SIZE && origin->size_b != MT_UNKNOWN) ||
+                        (key == MT_BY_WHY && origin->rule) ||
                         (key == MT_BY_CATEGORY &&
                          (origin->category || (origin->own && origin->own != MT_NONE))) ||
                         ((key == MT_BY_TENSOR || key == MT_BY_DTYPE) && origin->tensor != MT_NONE);
@@ -325,7 +335,7 @@ uint32_t mt_grouper_of(struct mt_grouper *g, const struct mt_origin *origin)
         named |= key == MT_BY_THREAD ? origin->thread == MT_NONE
                                      : key != MT_BY_STEP && key != MT_BY_SIZE && !of_block;
     }
-    if (g->key_n == 1 && g->keys[0] == MT_BY_CATEGORY && origin->category == MT_CATEGORY_BEFORE)
+    if (g->key_n == 1 && is_of_older(g->keys[0], origin))
         return group_at(g, ids, true);
     bool outside = origin->node == MT_NONE && (named || !sized);
     if (outside && !named)
@@ -354,6 +364,7 @@ uint32_t mt_grouper_of_outside(struct mt_grouper *g, const struct mt_outside *ou
                                      .step = outside->step,
                                      .size_b = outside->size_b,
                                      .category = outside->category,
+                                     .rule = outside->rule,
                                      .tensor = outside->tensor,
                                      .own = outside->own};
     return outside->unseen ? unseen_group(g, outside->step) : mt_grouper_of(g, &origin);

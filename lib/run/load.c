@@ -360,13 +360,17 @@ enum mt_status mt_load_threads(struct mt_db *db, const struct mt_run *run, struc
     }
 }
 
-uint8_t mt_load_category(const struct mt_stmt *s, int column, bool older)
+uint8_t mt_load_rule(const struct mt_stmt *s, int column, bool older)
 {
     int64_t rule = mt_stmt_int(s, column);
     if (mt_stmt_kind(s, column) == MT_VALUE_NULL)
-        return older ? MT_CATEGORY_BEFORE : MT_CATEGORY_NONE;
-    return rule > 0 && rule < MT_CATEGORY_RULE_N ? mt_category_of_rule[rule]
-                                                 : (uint8_t)MT_CATEGORY_NONE;
+        return older ? MT_CATEGORY_OLDER : MT_CATEGORY_NO_RULE;
+    return rule > 0 && rule < MT_CATEGORY_RULE_N ? (uint8_t)rule : (uint8_t)MT_CATEGORY_NO_RULE;
+}
+
+uint8_t mt_load_category(const struct mt_stmt *s, int column, bool older)
+{
+    return mt_category_of_rule[mt_load_rule(s, column, older)];
 }
 
 uint32_t mt_tree_thread(const struct mt_tree *t, int64_t id)

@@ -25,7 +25,7 @@ struct mt_item {
     uint32_t shape, thread, forward; /* string, thread index, string; MT_NONE = none */
     int64_t step;                    /* INT64_MIN = outside steps */
     int64_t size_b;                  /* of blocks; MT_UNKNOWN */
-    uint8_t category;                /* of blocks: enum mt_category */
+    uint8_t category, rule;          /* of blocks: enum mt_category, enum mt_category_rule */
     uint32_t tensor;                 /* of blocks: string; MT_NONE = unknown */
     uint32_t own;                    /* the same as of mt_origin */
 };
@@ -37,20 +37,26 @@ struct mt_origin {
     int64_t step;
     int64_t size_b;   /* MT_UNKNOWN = that of the node, if it has one */
     uint8_t category; /* MT_CATEGORY_NONE: the same */
+    uint8_t rule;     /* that says so; MT_CATEGORY_NO_RULE = unknown */
     uint32_t tensor;  /* string; MT_NONE = unknown */
     uint32_t own;     /* the user's category: string + 1; 0 = that of the node, MT_NONE = none */
 };
 
 static inline struct mt_origin mt_origin_of_node(uint32_t node)
 {
-    return (struct mt_origin){node,       MT_NONE,          MT_NONE, MT_NONE, INT64_MIN,
-                              MT_UNKNOWN, MT_CATEGORY_NONE, MT_NONE, 0};
+    return (struct mt_origin){.node = node,
+                              .shape = MT_NONE,
+                              .thread = MT_NONE,
+                              .forward = MT_NONE,
+                              .step = INT64_MIN,
+                              .size_b = MT_UNKNOWN,
+                              .tensor = MT_NONE};
 }
 
 static inline struct mt_origin mt_origin_of_item(const struct mt_item *i)
 {
     return (struct mt_origin){i->node,   i->shape,    i->thread, i->forward, i->step,
-                              i->size_b, i->category, i->tensor, i->own};
+                              i->size_b, i->category, i->rule,   i->tensor,  i->own};
 }
 
 /* An item that is nothing but a node. */
@@ -83,6 +89,7 @@ struct mt_outside {
     int64_t step;     /* INT64_MIN = outside steps, or any */
     int64_t size_b;   /* MT_UNKNOWN = any */
     uint8_t category; /* MT_CATEGORY_NONE = any */
+    uint8_t rule;     /* MT_CATEGORY_NO_RULE = any */
     uint32_t tensor;  /* MT_NONE = any */
     uint32_t own;     /* as of mt_origin */
     bool unseen;      /* no records, but frees that nobody saw: of no thread */
@@ -174,8 +181,10 @@ void mt_tree_add_before(struct mt_tree *t, const struct mt_run_device *device);
 /* The same, and what is outside every op of it or freed unseen. */
 void mt_tree_add_device(struct mt_tree *t, const struct mt_run_device *device);
 
-/* What a block is for: of the rule in a column of a row. older: than the recording. */
+/* The rule that says what a block is for, in a column of a row, and what that is. older: than the
+ * recording. */
 struct mt_stmt;
+uint8_t mt_load_rule(const struct mt_stmt *s, int column, bool older);
 uint8_t mt_load_category(const struct mt_stmt *s, int column, bool older);
 
 /* Fills thread_names and thread_ids. Errors: MT_EDB. */

@@ -29,7 +29,7 @@ static struct mt_sums *sums_of_op(struct mt_op_loader *l, uint64_t op, int64_t p
 /* What keys ask of a block that no op says; else MT_UNKNOWN, MT_CATEGORY_NONE and MT_NONE. */
 struct of_block {
     int64_t size_b;
-    uint8_t category;
+    uint8_t category, rule;
     uint32_t tensor;
     uint32_t
         own; /* as of mt_origin: that of the call path that allocated it, wherever it is freed */
@@ -43,6 +43,13 @@ static uint32_t own_of(struct mt_op_loader *l, uint64_t node)
     return own == MT_NONE ? MT_NONE : own + 1;
 }
 
+/* What the rule of a block tells of what is asked for. */
+static void ask_rule(const struct mt_op_loader *l, uint8_t rule, struct of_block *b)
+{
+    b->category = l->asked[MT_BY_CATEGORY] ? mt_category_of_rule[rule] : (uint8_t)MT_CATEGORY_NONE;
+    b->rule = l->asked[MT_BY_WHY] ? rule : (uint8_t)MT_CATEGORY_NO_RULE;
+}
+
 /* Of a row of load_allocs. */
 static enum mt_status block_of(struct mt_op_loader *l, const struct mt_stmt *s, struct of_block *b,
                                struct mt_err *err)
@@ -51,8 +58,7 @@ static enum mt_status block_of(struct mt_op_loader *l, const struct mt_stmt *s, 
                            .tensor = MT_NONE};
     if (l->by_own)
         b->own = own_of(l, mt_stmt_index(s, 9, l->run->node_first));
-    if (l->asked[MT_BY_CATEGORY])
-        b->category = mt_load_category(s, 11, mt_stmt_kind(s, 1) == MT_VALUE_NULL);
+    ask_rule(l, mt_load_rule(s, 11, mt_stmt_kind(s, 1) == MT_VALUE_NULL), b);
     if (!l->asked[MT_BY_TENSOR] && !l->asked[MT_BY_DTYPE])
         return MT_OK;
     return mt_load_tensor(l->db, l->t, s, 12, &b->tensor, err);
@@ -67,20 +73,23 @@ static struct mt_sums *sums_outside(struct mt_op_loader *l, uint32_t thread, int
     const struct {
         int64_t step, size_b;
         uint64_t unseen; /* as bytes a key, without padding */
-        uint32_t thread, category, tensor, own;
+        uint32_t thread, tensor, own;
+        uint16_t category, rule;
     } key = {l->asked[MT_BY_STEP] ? step : INT64_MIN,
              b->size_b,
              unseen,
              l->asked[MT_BY_THREAD] ? thread : MT_NONE,
-             unseen ? MT_CATEGORY_NONE : b->category,
              unseen ? MT_NONE : b->tensor,
-             unseen ? 0 : b->own};
+             unseen ? 0 : b->own,
+             unseen ? MT_CATEGORY_NONE : b->category,
+             unseen ? MT_CATEGORY_NO_RULE : b->rule};
     uint32_t at = mt_strtab_add(&l->outside, (const char *)&key, sizeof key);
     if (at == t->outside.n)
         *mt_vec_push(&t->outside) = (struct mt_outside){.thread = key.thread,
                                                         .step = key.step,
                                                         .size_b = key.size_b,
                                                         .category = (uint8_t)key.category,
+                                                        .rule = (uint8_t)key.rule,
                                                         .tensor = key.tensor,
                                                         .own = key.own,
                                                         .unseen = unseen};
@@ -102,9 +111,9 @@ static uint32_t path_item(struct mt_op_loader *l, uint32_t node, int64_t place, 
     for (uint32_t at = node; at != MT_NONE; at = t->nodes.v[at].parent) {
         const struct {
             int64_t place, size_b;
-            uint64_t category; /* as bytes a key, without padding */
+            uint32_t category, rule; /* as bytes a key, without padding */
             uint32_t node, thread, tensor, own;
-        } key = {place, b->size_b, b->category, at, thread, b->tensor, b->own};
+        } key = {place, b->size_b, b->category, b->rule, at, thread, b->tensor, b->own};
         uint32_t item = mt_strtab_add(&l->path_items, (const char *)&key, sizeof key);
         bool known = item < t->items.n;
         if (!known) {
@@ -114,6 +123,7 @@ static uint32_t path_item(struct mt_op_loader *l, uint32_t node, int64_t place, 
             new->step = mt_op_step_number(l, place);
             new->size_b = key.size_b;
             new->category = b->category;
+            new->rule = b->rule;
             new->tensor = b->tensor;
             new->own = b->own;
         }
@@ -208,13 +218,13 @@ static enum mt_status read_older(struct mt_op_loader *l, const struct mt_run_dev
         if (node >= l->t->nodes.n)
             continue;
         int64_t bytes = mt_stmt_int(s, 0);
-        uint8_t category = mt_load_category(s, 2, false);
-        if (!mt_category_in(d->only, category))
+        uint8_t rule = mt_load_rule(s, 2, false);
+        if (!mt_category_in(d->only, mt_category_of_rule[rule]))
             continue;
-        const struct of_block block = {.category = l->asked[MT_BY_CATEGORY] ? category : 0,
-                                       .size_b = l->asked[MT_BY_SIZE] ? bytes : MT_UNKNOWN,
-                                       .tensor = MT_NONE,
-                                       .own = own_of(l, node)};
+        struct of_block block = {.size_b = l->asked[MT_BY_SIZE] ? bytes : MT_UNKNOWN,
+                                 .tensor = MT_NONE,
+                                 .own = own_of(l, node)};
+        ask_rule(l, rule, &block);
         uint32_t item = path_item(l, (uint32_t)node, -1, MT_NONE, &block); /* may move the items */
         struct mt_sums *sums = &l->t->items.v[item].self;
         mt_wrap_inc(&sums->at_peak_b, bytes);

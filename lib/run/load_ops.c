@@ -310,8 +310,8 @@ static enum mt_status prepare(struct op_reader *r, struct mt_err *err)
     l->sums_of = mt_alloc((size_t)(l->run->op_n + 1) * sizeof *l->sums_of);
     for (int i = 0; i < l->filter->key_n; i++)
         l->asked[l->filter->keys[i]] = true;
-    static const enum mt_group_key of_blocks[] = {MT_BY_SIZE, MT_BY_CATEGORY, MT_BY_TENSOR,
-                                                  MT_BY_DTYPE};
+    static const enum mt_group_key of_blocks[] = {MT_BY_SIZE, MT_BY_CATEGORY, MT_BY_WHY,
+                                                  MT_BY_TENSOR, MT_BY_DTYPE};
     enum mt_group_key of_block = MT_BY_N;
     for (size_t i = 0; i < MT_ARRAY_LEN(of_blocks) && of_block == MT_BY_N; i++)
         of_block = l->asked[of_blocks[i]] ? of_blocks[i] : MT_BY_N;

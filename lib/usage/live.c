@@ -68,7 +68,8 @@ static enum mt_status read_life(struct mt_allocations *l, const struct mt_stmt *
         .freed_record = INT64_MAX,
         .origin = mt_origin_of_node(node < l->tree.nodes.n ? (uint32_t)node : MT_NONE)};
     out->origin.size_b = out->bytes;
-    out->origin.category = mt_load_category(s, 6, false);
+    out->origin.rule = mt_load_rule(s, 6, false);
+    out->origin.category = mt_category_of_rule[out->origin.rule];
     out->origin.thread = mt_tree_thread(&l->tree, mt_stmt_int(s, 5));
     out->origin.step = mt_steps_number_at(&l->steps, out->alloc_ns);
     MT_TRY(mt_load_tensor(l->db, &l->tree, s, 7, &out->origin.tensor, err));

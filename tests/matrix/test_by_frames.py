@@ -61,6 +61,9 @@ for name in files:
     rows = {row["category"]: row["at_peak_b"] for row in m.rows("peak", run, "--by", "category")}
     sums = {row["category"]: row["self_at_peak_b"] for row in m.rows("table", run, "--by", "category")}
     m.check(all(sums[c] == b for c, b in rows.items()) and sum(sums.values()) == peak, run, "table and peak", rows, sums)
+    rules = {row["why"]: row["at_peak_b"] for row in m.rows("peak", run, "--by", "why")}
+    m.check(rules == {row["why"]: row["self_at_peak_b"] for row in m.rows("table", run, "--by", "why") if row["why"] in rules}, run, "--by why", rules)
+    m.check(sum(rules.values()) == sum(rows.values()) and set(rules) <= {"[before trace]", *(f"F{i}" for i in range(1, 12))}, run, "rules", rules)
     for category, size in rows.items():
         words = category.strip("[]")
         narrowed = m.json("peak", run, "--category", words)

@@ -101,15 +101,48 @@ def reports_agree(run):
         want = {c: b[column] for c, b in named.items() if b[column]}
         got = {c: v for c, v in by_category("table", run, "self_" + column).items() if c != "[before trace]"}
         m.check(got == want, run, "table and blocks:", column, got, want)
+    rules_agree(run, device)
     for column in ("self_alloc_b", "self_freed_b", "self_at_peak_b", "self_at_end_b"):
         whole = mt.total(m.rows("table", run, "--by", "phase"), column)
-        for key in ("category", "category,name", "top,category", "category,step", "category,thread"):
+        for key in ("category", "category,name", "top,category", "category,step", "category,thread", "why", "category,why", "why,step"):
             m.check(mt.total(m.rows("table", run, "--by", key), column) == whole, run, key, column, whole)
     inclusive = collections.Counter()
     for row in m.rows("table", run, "--by", "name,category"):
         inclusive[row["name"]] += row["alloc_b"]
     for row in m.rows("table", run, "--by", "name"):
         m.check(inclusive[row["name"]] == row["alloc_b"], run, "inclusive", row["name"], inclusive[row["name"]], row["alloc_b"])
+
+
+def rules_agree(run, device):
+    """--by why, alone and beside the category: what v_alloc says of single blocks, whoever is asked."""
+    keys = ("why", "category")
+    live = f"alloc_record <= {device['peak_record']} AND coalesce(freed_record, 1 << 60) > {device['peak_record']}"
+    blocks = m.query(f"SELECT why, coalesce(category, '[unknown]') AS category, sum(bytes_b) AS alloc, sum(iif({live}, bytes_b, 0)) AS at_peak, "
+                     f"sum(iif(freed_record IS NULL, bytes_b, 0)) AS at_end FROM v_alloc WHERE run = '{run}' AND alloc_record IS NOT NULL GROUP BY 1, 2")
+    m.check(all(b["why"] for b in blocks), run, "blocks without a rule", blocks)
+
+    def by_rule(rows, column):
+        sums = collections.Counter()
+        for row in rows:
+            if row[keys[0]] != "[before trace]":
+                sums[tuple(row[k] for k in keys)] += row[column] or 0
+        return {k: v for k, v in sums.items() if v}
+
+    want = {column: by_rule(blocks, column) for column in ("alloc", "at_peak", "at_end")}
+    table = m.rows("table", run, "--by", "category,why")
+    for column in want:
+        m.check(by_rule(table, f"self_{column}_b") == want[column], run, "--by category,why: table and blocks", column)
+    m.check(by_rule(m.rows("peak", run, "--by", "why,category"), "at_peak_b") == want["at_peak"], run, "--by why,category: peak and blocks")
+    bands = m.rows("timeline", run, "--by", "category,why", "--top", "50")
+    m.check(by_rule([b for b in bands if b["max_ns"] == device["peak_ns"]], "live_b") == want["at_peak"], run, "--by category,why: timeline")
+    held = m.rows("leaks", run, "--by", "category,why", "--all")
+    m.check(by_rule(held, "at_end_b") == want["at_end"], run, "--by category,why: leaks", held, want["at_end"])
+    other = f"{SAMPLES}/cnn_b16/trace.json.gz"
+    peaks = [r for r in m.rows("diff", run, other, "--by", "category,why") if r["section"] == "peak" and r["why"] != "[before trace]"]
+    m.check(len(peaks) > 3 and all((r["base_at_peak_b"] or 0) == want["at_peak"].get((r["why"], r["category"]), 0) for r in peaks), run,
+            "--by category,why: diff", peaks, want["at_peak"])
+    narrowed = m.rows("peak", run, "--category", "gradients", "--by", "why")
+    m.check({r["why"] for r in narrowed} <= {"R5", "R5b"}, run, "gradients by why", narrowed)
 
 
 def levels(run, names):
@@ -211,7 +244,14 @@ def says_it():
 def refused():
     """What a run cannot tell by category is said, and no rule passes for it."""
     snapshot, heap = f"{SAMPLES}/snapshots/no_frames.pickle", f"{SAMPLES}/heap/heaptrack.zst"
+    m.run("peak", f"{SAMPLES}/timelines/adam.raw.json.gz", "--by", "why", codes=(2,))
+    with open("own.txt", "w") as f:
+        f.write("all = .\n")
+    _, _, err = m.run("peak", snapshot, "--categories", "own.txt", "--by", "category,why", codes=(2,))
+    m.check("without stacks" in err, "names of one's own are no rules", err)
     for run in (snapshot, heap):
+        _, _, err = m.run("peak", run, "--by", "why", codes=(2,))
+        m.check("what its memory is for" in err, run, "--by why", err)
         for report in ("table", "tree", "peak", "timeline", "leaks"):
             _, _, err = m.run(report, run, "--category", "activations", codes=(2,))
             m.check("what" in err and "memory is for" in err, report, run, err)
