@@ -13,10 +13,10 @@ enum { PARTS_MAX = 1 << 20 };
 
 static const char *device_name, *only, *least_text, *tolerance_text, *verify;
 static struct mt_batch_asked batch = {.batch = MT_UNKNOWN};
-static int64_t accumulate = MT_UNKNOWN, chunks = MT_UNKNOWN;
+static int64_t accumulate = MT_UNKNOWN, chunks = MT_UNKNOWN, every = MT_UNKNOWN;
 static bool all;
 static double least_pct = 5, tolerance = 10;
-static struct mt_advice_choice choice = {4, 8};
+static struct mt_advice_choice choice = {4, 8, 1};
 static const unsigned needed = MT_KNOWS_CATEGORIES | MT_KNOWS_BLOCKS;
 static int code; /* the command's exit code */
 
@@ -43,6 +43,8 @@ static char *verify_with(const struct mt_view *v, const struct mt_advice *a)
         mt_buf_addf(&b, " --accumulate %lld", (long long)accumulate);
     if (strstr(a->rule->id, "chunked_loss") && chunks != MT_UNKNOWN)
         mt_buf_addf(&b, " --chunks %lld", (long long)chunks);
+    if (strstr(a->rule->id, "checkpoint") && choice.every > 1)
+        mt_buf_addf(&b, " --every %lld", (long long)choice.every);
     mt_buf_free(&only_these);
     return b.s;
 }
@@ -210,14 +212,15 @@ static enum mt_status read_percent(const char *text, const char *option, double 
     return MT_EUSAGE;
 }
 
-static enum mt_status read_parts(int64_t given, int64_t *out, struct mt_err *err)
+static enum mt_status read_number(int64_t given, const char *option, int64_t *out,
+                                  struct mt_err *err)
 {
     if (given == MT_UNKNOWN)
         return MT_OK;
     *out = given;
     if (given > 1 && given <= PARTS_MAX)
         return MT_OK;
-    MT_FAIL(err, MT_EUSAGE, "--accumulate and --chunks are 2 or more, %d at most", PARTS_MAX);
+    MT_FAIL(err, MT_EUSAGE, "--%s is 2 or more, %d at most", option, PARTS_MAX);
     return MT_EUSAGE;
 }
 
@@ -231,6 +234,7 @@ static enum mt_status check_batch(bool sizes, struct mt_err *err)
                          : tolerance_text           ? "--tolerance"
                          : accumulate != MT_UNKNOWN ? "--accumulate"
                          : chunks != MT_UNKNOWN     ? "--chunks"
+                         : every != MT_UNKNOWN      ? "--every"
                                                     : NULL;
     if (sizes && option) {
         MT_FAIL(err, MT_EUSAGE, "%s is for advice, not for batch sizes", option);
@@ -249,8 +253,9 @@ static enum mt_status check_choice(const struct mt_args *args, struct mt_err *er
 {
     MT_TRY(read_percent(least_text, "min-saving", 100, &least_pct, err));
     MT_TRY(read_percent(tolerance_text, "tolerance", 1000, &tolerance, err));
-    MT_TRY(read_parts(accumulate, &choice.accumulate, err));
-    MT_TRY(read_parts(chunks, &choice.chunks, err));
+    MT_TRY(read_number(accumulate, "accumulate", &choice.accumulate, err));
+    MT_TRY(read_number(chunks, "chunks", &choice.chunks, err));
+    MT_TRY(read_number(every, "every", &choice.every, err));
     if (args->n <= 1)
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE, "advice is for one run");
@@ -293,6 +298,8 @@ static const struct mt_opt opts[] = {
      "the number of micro-batches that accumulate makes of a batch (default: 4)"},
     {"chunks", 0, MT_OPT_INT, &chunks, "N",
      "the number of parts that chunked_loss cuts the loss into (default: 8)"},
+    {"every", 0, MT_OPT_INT, &every, "N",
+     "checkpoint each Nth of the repeated layers, from the first on (default: all)"},
     {"batch", 0, MT_OPT_INT, &batch.batch, "N",
      "predict the peak at batch size N, from runs given as RUN:SIZE"},
     {"fit", 0, MT_OPT_STRING, &batch.fit, "SIZE",

@@ -25,6 +25,27 @@ static char *text_of(const struct mt_buf *written, const char *fixed)
     return s ? mt_strdup(s) : NULL;
 }
 
+/* Bytes over records of a life. */
+static double area_of(const struct mt_advice_facts *f, const struct mt_life *l)
+{
+    int64_t to = l->to < f->record_n ? l->to : f->record_n;
+    return l->from < to ? (double)l->bytes * (double)(to - l->from) : 0;
+}
+
+/* How much less is held of what the plan touches, on average. */
+static double less_of(const struct mt_advice_plan *p)
+{
+    const struct mt_advice_facts *f = p->f;
+    double sum = 0;
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        const struct mt_life was = {b->alloc_record, b->freed_record, b->bytes};
+        if (p->touched[i])
+            sum += area_of(f, &was) - area_of(f, &p->lives.all.v[i]);
+    }
+    return f->record_n ? sum / (double)f->record_n : 0;
+}
+
 /* Takes what the plan comes to. */
 static void finish(const struct mt_advice_plan *p, struct mt_strtab *strings, struct mt_advice *a)
 {
@@ -42,6 +63,7 @@ static void finish(const struct mt_advice_plan *p, struct mt_strtab *strings, st
     a->because = text_of(&p->because, "");
     a->price = text_of(&p->price, a->rule->price);
     a->how = text_of(&p->how, a->rule->how);
+    a->less_b = less_of(p);
     mt_advice_find_evidence(p, strings, a);
 }
 

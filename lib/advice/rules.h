@@ -21,6 +21,7 @@ extern const char *const mt_advice_bound_names[MT_BOUND_N]; /* "up_to" */
 /* What users choose of rules. */
 struct mt_advice_choice {
     int64_t accumulate, chunks; /* micro-batches; parts of the loss */
+    int64_t every;              /* of repeated layers, each so many-th is checkpointed */
 };
 
 /* What would be held. Begins as it was recorded; several rules may change it one after another,
@@ -55,6 +56,7 @@ struct mt_advice_rule {
     bool resizes; /* blocks get other sizes; else other lives, those added being as large as the
                      block is by then */
     bool retypes; /* numbers get another type */
+    const char *still; /* what a program does that did not follow it; behind "it" */
     const char * not ; /* a rule that does the same otherwise, id; NULL: none */
 };
 extern const struct mt_advice_rule mt_advice_rules[];

@@ -246,9 +246,18 @@ static void name_pieces(struct checkpoint *c, size_t start, size_t period, size_
 
 static void describe(struct checkpoint *c, size_t start, size_t period, size_t n)
 {
+    const long long every = c->p->choice->every;
     c->piece_n = n;
     name_pieces(c, start, period, n);
     mt_buf_clear(&c->p->because);
+    mt_buf_clear(&c->p->how);
+    if (every > 1) {
+        mt_buf_addf(&c->p->because, "%zu of ", (n - 1) / (size_t)every + 1);
+        mt_buf_addf(&c->p->how,
+                    "x = torch.utils.checkpoint.checkpoint(layer, x, use_reentrant=False) if i %% "
+                    "%lld == 0 else layer(x)",
+                    every);
+    }
     mt_buf_addf(&c->p->because, "%zu pieces of %zu ops each, from %s to %s", n, period,
                 mt_advice_name(c->f, c->ops.v[start]),
                 mt_advice_name(c->f, c->ops.v[start + period - 1]));
@@ -268,8 +277,8 @@ static void checkpoint_range(struct checkpoint *c, size_t from, size_t to, int d
         for (size_t at = start; at < start + r.period; at++)
             if (strcmp(mt_advice_name(c->f, c->ops.v[at]), "aten::cat") == 0)
                 c->p->bound = MT_BOUND_UP_TO; /* it joins what comes from further away */
-        for (size_t at = start; at < end; at += r.period)
-            checkpoint_piece(c, at, at + r.period);
+        for (size_t i = 0; i < n; i += (size_t)c->p->choice->every)
+            checkpoint_piece(c, start + i * r.period, start + (i + 1) * r.period);
         if (n > c->piece_n)
             describe(c, start, r.period, n);
     }

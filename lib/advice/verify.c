@@ -98,7 +98,6 @@ static bool accumulates_more(const struct mt_advice_facts *x, const struct mt_ad
            y->backwards.n * x->optimizers.n * 2 >= x->backwards.n * y->optimizers.n * 3;
 }
 
-/* What both advice on foreach would make go is gone: by which of them. */
 static bool is_fused(const struct mt_advice_facts *f)
 {
     for (uint32_t i = 0; i < f->ops.n; i++)
@@ -108,21 +107,49 @@ static bool is_fused(const struct mt_advice_facts *f)
     return false;
 }
 
+static bool recomputes(const struct mt_advice_facts *f)
+{
+    for (size_t i = 0; i < f->blocks.n; i++)
+        if (f->blocks.v[i].category == MT_CATEGORY_RECOMPUTED)
+            return true;
+    return false;
+}
+
+/* Whether the advice is about half as much or less now as it was. */
+static bool is_halved(const struct mt_advice *a, const struct mt_advice *now)
+{
+    if (!now || !now->applies)
+        return true;
+    if (a->growth.per_step_b > 0)
+        return now->growth.per_step_b <= a->growth.per_step_b / 2;
+    return now->less_b <= a->less_b / 2;
+}
+
+/* Whether the second program shows the change: what it does instead, or that it does no longer what
+ * the advice is against. */
+static bool shows(const struct mt_advice *a, const struct mt_verify_run *before,
+                  const struct mt_verify_run *after)
+{
+    const char *id = a->rule->id;
+    if (strcmp(id, "accumulate") == 0)
+        return accumulates_more(before->facts, after->facts);
+    if (strcmp(id, "checkpoint") == 0)
+        return recomputes(after->facts);
+    if (strcmp(id, "fused") == 0)
+        return is_fused(after->facts);
+    if (strcmp(id, "foreach_false") == 0 && is_fused(after->facts))
+        return false;
+    return is_halved(a, find(after->advices, id));
+}
+
 bool mt_verify_is_made(const struct mt_advice *a, const struct mt_verify_run *before,
                        const struct mt_verify_run *after)
 {
-    const char *id = a->rule->id;
-    if (!a->applies)
+    const struct mt_advice *now = find(after->advices, a->rule->id);
+    if (!a->applies || !shows(a, before, after))
         return false;
-    if (strcmp(id, "accumulate") == 0)
-        return accumulates_more(before->facts, after->facts);
-    if (strcmp(id, "fused") == 0 && !is_fused(after->facts))
-        return false;
-    if (strcmp(id, "foreach_false") == 0 && is_fused(after->facts))
-        return false;
-    const struct mt_advice *now = find(after->advices, id);
-    if (a->growth.per_step_b > 0)
-        return !now || now->growth.per_step_b <= a->growth.per_step_b / 2;
+    if (a->growth.per_step_b > 0 || strcmp(a->rule->id, "accumulate") == 0)
+        return true;
     return !now || !now->applies || now->saving_b < after->facts->peak_b / 100;
 }
 
@@ -196,18 +223,9 @@ char *mt_verify_unseen(const char *id, const struct mt_verify_run *before,
     const struct mt_advice *a = find(before->advices, id);
     if (!a || !a->applies)
         return NULL;
-    if (mt_verify_is_made(a, before, after))
+    if (shows(a, before, after))
         return a->rule->retypes ? keeps_weights(before, after) : NULL;
-    if (strcmp(id, "accumulate") == 0)
-        return mt_asprintf("run '%s' has no more backward passes for a step of the optimizer than "
-                           "'%s'.",
-                           after->name, before->name);
-    if (strcmp(id, "bfloat16") == 0)
-        return mt_asprintf("run '%s' still computes in float32: bfloat16 would save as much there.",
-                           after->name);
-    if (a->growth.per_step_b > 0)
-        return mt_asprintf("run '%s' still keeps as much from step to step.", after->name);
-    return NULL;
+    return mt_asprintf("run '%s' does not show %s: it %s.", after->name, id, a->rule->still);
 }
 
 /* ---- what it came to ---- */

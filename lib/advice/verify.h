@@ -22,8 +22,9 @@ char *mt_verify_differ(const struct mt_verify_run *before, const struct mt_verif
 bool mt_verify_is_made(const struct mt_advice *a, const struct mt_verify_run *before,
                        const struct mt_verify_run *after);
 
-/* Why a change that somebody says was made was not, a sentence, allocated; NULL: it may have been.
- * Of advice whose traces are sure: accumulate, bfloat16, and what ends growth. */
+/* Why a change that somebody says was made was not, a sentence, allocated; NULL: it may have been:
+ * the second program does what it would (recompute, more backward passes), or no longer what the
+ * advice is against. */
 char *mt_verify_unseen(const char *id, const struct mt_verify_run *before,
                        const struct mt_verify_run *after);
 

@@ -113,6 +113,8 @@ PAIRS = (
     ("checkpoint", "tutorial_train", 3324224, 0.2, "about"),
     ("bfloat16", "tutorial_train", 3120580, 5.3, "about"),
 )
+# checkpoints of each Nth layer: recording, N, the peak of the program with these, how far the saving may be off in percent
+EVERY = (("tutorial_train", 2, 4249024, 1), ("tutorial_train", 3, 4768512, 1))
 # several together, recording, the peak of the program with all of them, how far the saving may be off in percent
 TOGETHER = (
     ("accumulate,no_grad", "gan", 2578596, 0.2),
@@ -131,9 +133,22 @@ VERIFIED = (
     ("gpt_adamw", "gpt_ckpt", None, (), 0, "checkpoint"),
     ("gpt_adamw", "gpt_ckpt", "checkpoint", (), 0, "holds"),
     ("gpt_adamw", "gpt_ckpt", "checkpoint", ("--tolerance", "0%"), 0, "holds"),  # within 1 % of the peak
-    ("gpt_adamw", "gpt_ckpt", "accumulate", (), 3, "no more backward passes"),  # though as much was saved
+    ("gpt_adamw", "gpt_ckpt", "accumulate", (), 3, "does not show accumulate: it has no more backward passes"),  # though as much was saved
+    ("tutorial_train", "tutorial_train_parts", "checkpoint", (), 3, "does not show checkpoint: it computes nothing again"),  # the same
+    ("tutorial_train", "tutorial_train_parts", "accumulate,checkpoint", (), 3, "does not show checkpoint"),
+    ("mlp_grad", "mlp_grad", "no_grad", (), 3, "does not show no_grad: it still builds graphs"),
+    ("tutorial_del", "tutorial_del", "del_results", (), 3, "does not show del_results: it still holds"),
+    ("tutorial_del", "tutorial_del_del", "del_results", (), 0, "holds"),
+    ("gpt_total", "gpt_total", "detach", (), 3, "does not show detach: it still keeps"),
+    ("mlp_wide_late", "mlp_wide_late", "zero_grad_early", (), 3, "does not show zero_grad_early: it still holds"),
+    ("mlp_big_keep", "mlp_big_keep", "set_to_none", (), 3, "does not show set_to_none: it still fills"),
+    ("mlp_wide_foreach", "mlp_wide_foreach", "foreach_false", (), 3, "does not show foreach_false: it does not step"),
+    ("mlp_wide_foreach", "mlp_wide_foreach", "fused", (), 3, "does not show fused: it has no fused step"),
+    ("gpt_vocab", "gpt_vocab", "chunked_loss", (), 3, "does not show chunked_loss: it still makes"),
+    ("cnn_preload", "cnn_preload", "load_on_demand", (), 3, "does not show load_on_demand: it still makes"),
+    ("tutorial_logits", "tutorial_logits", "del_before_backward", (), 3, "does not show del_before_backward: it still holds"),
     ("cnn_b32", "cnn_b32", "bfloat16", (), 3, "still computes in float32"),
-    ("gpt_adamw", "gpt_ckpt", "del_before_backward", (), 0, "saved more"),
+    ("gpt_adamw", "gpt_ckpt", "del_before_backward", (), 3, "does not show del_before_backward: it still holds"),  # though more was saved
     ("gpt_adamw", "gpt_ckpt", "checkpoint,accumulate", (), 3, "no more backward passes"),
     ("gpt_adamw", "gpt_ckpt", "checkpoint,zero_grad_early", (), 3, "zero_grad_early does not apply to run 'gpt_adamw': no gradient"),
     ("mlp_grad", "mlp_nograd", None, (), 0, "no_grad"),
@@ -154,7 +169,7 @@ VERIFIED = (
     ("keep_hooks_not", "keep_hooks", "stop_keeping", (), 3, "does not apply"),
     ("diffusion_sample", "diffusion_sample_no_grad", None, (), 0, "up_to"),
     ("diffusion_sample", "diffusion_sample_no_grad", "no_grad", ("--tolerance", "5"), 0, "holds"),  # "up to" that
-    ("gpt_adamw", "gpt_adamw", "checkpoint", (), 1, "off"),
+    ("gpt_adamw", "gpt_adamw", "checkpoint", (), 3, "does not show checkpoint"),
     ("gpt_adamw", "gpt_adamw", None, (), 3, "nothing that was advised"),
     ("gpt_ckpt", "gpt_adamw", None, (), 3, "is higher than that of 'gpt_ckpt'"),
     ("gpt_ckpt", "gpt_adamw", "chunked_loss", (), 1, "off"),
@@ -304,6 +319,12 @@ for run in peaks:
     if "bfloat16" in every:
         half = every["bfloat16"]
         m.check(half["new_peak_b"] >= half["peak_b"] // 2 - 8 * half["at_peak_n"], run, "bfloat16 halves at most")
+for run, n, recorded, off in EVERY:
+    each, row = (advice(run, "--all", "--only", "checkpoint", *more)["checkpoint"] for more in ((), ("--every", str(n))))
+    want = peaks[run] - recorded
+    m.check(abs(row["saving_b"] - want) <= want * off / 100, run, "--every", n, row["saving_b"], "not", want)
+    m.check(f"i % {n} == 0" in row["how"] and f"--only checkpoint --every {n}" in row["verify"], run, "--every: how", row)
+    m.check(row["because"].startswith(f"{6 // n} of 6 pieces") and row["price_ns"] < each["price_ns"], run, "--every: what it costs", row, each)
 for words, run, recorded, off in TOGETHER:
     rows = advice(run, "--all", "--only", words)
     joined = [row for what, row in rows.items() if "+" in what]
@@ -400,7 +421,9 @@ for args, word in (
     (("cnn_b8", "--only", "checkpoint,,fused"), "there is no advice ''"),
     (("gpt_adamw", "--verify", "gpt_ckpt", "--only", "checkpoint,checkpoint"), "twice"),
     (("cnn_b8", "--min-saving", "x"), "--min-saving"),
-    (("cnn_b8", "--chunks", "1"), "2 or more"),
+    (("cnn_b8", "--chunks", "1"), "--chunks is 2 or more"),
+    (("cnn_b8", "--every", "1"), "--every is 2 or more"),
+    (("cnn_b8:8", "--every", "2", "--fit", "1GiB"), "--every is for advice"),
     (("cnn_b8", "--chunks", "1048577"), "1048576 at most"),
     (("cnn_b8:8", "--batch", "0"), "--batch is 1 or more"),
     (("cnn_b8:8", "--fit", "x"), "--fit"),

@@ -74,17 +74,19 @@ class Block(nn.Module):
 
 
 class Deep(nn.Module):
+    """Each block checkpointed (`again`: 1), each Nth, or none (0)."""
+
     def __init__(self, again):
         super().__init__()
         self.blocks, self.head, self.again = nn.ModuleList(Block(64) for _ in range(6)), nn.Linear(64, 10), again
 
     def forward(self, x):
-        for block in self.blocks:
-            x = checkpoint(block, x, use_reentrant=False) if self.again else block(x)
+        for i, block in enumerate(self.blocks):
+            x = checkpoint(block, x, use_reentrant=False) if self.again and i % self.again == 0 else block(x)
         return self.head(x)
 
 
-def train(batch=256, parts=1, again=False, dtype=torch.float32, autocast=False):
+def train(batch=256, parts=1, again=0, dtype=torch.float32, autocast=False):
     net = Deep(again).to(dtype)
     optimizer = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9, foreach=False)
     for _ in range(2):
@@ -121,7 +123,7 @@ PROGRAMS = {
     "total": (total, {"item": {"item": True}}),
     "train": (
         train,
-        {"parts": {"parts": 4}, "checkpoint": {"again": True}, "both": {"parts": 4, "again": True}, "bfloat16": {"dtype": torch.bfloat16}, "autocast": {"autocast": True}, "b64": {"batch": 64}, "b1024": {"batch": 1024}},
+        {"parts": {"parts": 4}, "checkpoint": {"again": 1}, "second": {"again": 2}, "third": {"again": 3}, "both": {"parts": 4, "again": 1}, "bfloat16": {"dtype": torch.bfloat16}, "autocast": {"autocast": True}, "b64": {"batch": 64}, "b1024": {"batch": 1024}},
     ),
 }
 KEPT = ("del_del", "train_parts", "train_autocast")  # recorded, too
