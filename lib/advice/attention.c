@@ -74,12 +74,23 @@ static bool is_fused(const struct mt_advice_facts *f, uint32_t attention)
     return false;
 }
 
+/* With need_weights=True: the product before a softmax of all its numbers; MT_NONE: it is none. */
+static uint32_t scores_of(const struct mt_advice_facts *f, uint32_t softmax)
+{
+    uint32_t product = top_before(f, softmax);
+    bool is = is_named(f, softmax, "aten::softmax") && is_named(f, product, "aten::bmm") &&
+              is_packed(f, product);
+    return is ? product : MT_NONE;
+}
+
 enum mt_status mt_advice_find_attention(struct mt_allocations *blocks, struct mt_advice_facts *f,
                                         struct mt_err *err)
 {
     for (uint32_t i = 0; i < f->ops.n; i++) {
         const struct mt_advice_op *op = &f->ops.v[i];
-        uint32_t text;
+        uint32_t text, scores = op->top == i && op->shape_id ? scores_of(f, i) : MT_NONE;
+        if (scores != MT_NONE)
+            *mt_vec_push(&f->attention) = (struct mt_advice_attention){i, scores, 0, 0};
         if (op->top != i || !op->shape_id ||
             !is_named(f, i, "aten::scaled_dot_product_attention") || !is_fused(f, i) ||
             !is_packed(f, i))
@@ -88,7 +99,7 @@ enum mt_status mt_advice_find_attention(struct mt_allocations *blocks, struct mt
         int64_t weights_n = weights_of(mt_strtab_get(&f->tree->strings, text));
         if (weights_n)
             *mt_vec_push(&f->attention) =
-                (struct mt_advice_attention){i, weights_n, first_operand(f, i)};
+                (struct mt_advice_attention){i, MT_NONE, weights_n, first_operand(f, i)};
     }
     return MT_OK;
 }

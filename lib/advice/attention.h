@@ -1,7 +1,7 @@
 /*
  * attention.h - where nn.MultiheadAttention attends to itself: without a graph and in eval mode it
  * takes a fast path, which on CPUs computes all weights at once, though with a graph they never
- * are (scaled_dot_product_attention).
+ * are (scaled_dot_product_attention), or, where they are returned, in the place of the scores.
  */
 #ifndef MT_ADVICE_ATTENTION_H
 #define MT_ADVICE_ATTENTION_H

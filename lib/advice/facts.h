@@ -59,7 +59,9 @@ struct mt_advice_view {
 
 /* A top op that attends as nn.MultiheadAttention does, without its fast path (attention.h). */
 struct mt_advice_attention {
-    uint32_t op;
+    uint32_t op;     /* where weights are returned the softmax */
+    uint32_t scores; /* where they are: the product whose place the fast path takes for these; else
+                        MT_NONE */
     int64_t weights_n, result_n; /* numbers; the fast path has no place of its own for the result */
 };
 

@@ -68,6 +68,14 @@ uint32_t mt_advice_result_of(const struct mt_advice_facts *f, const uint32_t *fi
     return result;
 }
 
+int64_t mt_advice_numbers(const struct mt_advice_facts *f, const struct mt_advice_block *b)
+{
+    int64_t element = b->float_b > 0     ? b->float_b
+                      : f->element_b > 0 ? f->element_b
+                                         : (int64_t)sizeof(float);
+    return b->float_b ? b->bytes / element : 0;
+}
+
 /* ---- who takes what ---- */
 
 enum { FAR = 64, SPLIT_N = 8 };
@@ -198,12 +206,9 @@ static void take(struct trail *t, uint32_t op)
 /* Integers choose, or are data: they are not what ops hand on to each other. */
 static void hand_on(struct trail *t, uint32_t op, const struct mt_advice_block *b)
 {
-    int64_t element = b->float_b > 0        ? b->float_b
-                      : t->f->element_b > 0 ? t->f->element_b
-                                            : (int64_t)sizeof(float);
-    if (!b->float_b || b->bytes < element)
+    int64_t numbers = mt_advice_numbers(t->f, b);
+    if (!numbers)
         return;
-    int64_t numbers = b->bytes / element;
     uint32_t *latest = mt_map_at(&t->latest, (uint64_t)numbers), id = (uint32_t)t->all.n;
     *mt_vec_push(&t->all) =
         (struct result){.op = op, .before = *latest, .numbers = numbers, .picked = MT_NONE};

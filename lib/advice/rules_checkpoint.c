@@ -4,6 +4,7 @@
  */
 #include "lib/advice/evidence.h"
 #include "lib/advice/kept.h"
+#include "lib/advice/operands.h"
 #include "lib/advice/repeats.h"
 #include "lib/advice/rules.h"
 
@@ -12,12 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CROSSES_B = 1 << 10, STRETCHES = 4 };
+enum { CROSSES_B = 1 << 10, STRETCHES = 4, NEAR = 64 };
 
 struct checkpoint {
     struct mt_advice_plan *p;
     const struct mt_advice_facts *f;
     bool *kept;              /* by block: beyond its iteration */
+    bool *given;             /* by block: a checkpoint is given it, and keeps it */
     uint32_t kept_op;        /* that makes one in a piece; MT_NONE: none does */
     uint32_t *first, *of_op; /* blocks of top op i: of_op[first[i]] .. of_op[first[i + 1] - 1] */
     MT_VEC(uint32_t) links;  /* ops with a forward op */
@@ -169,6 +171,45 @@ static uint32_t output_of(const struct checkpoint *c, size_t from, size_t to, in
     return MT_NONE;
 }
 
+/* Numbers of the first tensor that an op takes; 0: none, or not recorded. */
+static int64_t operand_of(const struct checkpoint *c, uint32_t op)
+{
+    uint32_t list = mt_map_get(&c->f->operands_of, (uint64_t)c->f->ops.v[op].shape_id);
+    return list == MT_MAP_NONE || !c->f->operands.v[list] ? 0 : c->f->operands.v[list + 1];
+}
+
+/* The block that a piece is given: the latest before it that is as large as what its first op
+ * takes; MT_NONE: shapes do not tell. */
+static uint32_t input_of(const struct checkpoint *c, size_t from)
+{
+    const struct mt_advice_facts *f = c->f;
+    int64_t numbers = operand_of(c, c->ops.v[from]), start_ns = f->ops.v[c->ops.v[from]].start_ns;
+    for (size_t i = from; numbers && i-- > 0 && from - i <= NEAR;)
+        for (uint32_t k = c->first[c->ops.v[i]]; k < c->first[c->ops.v[i] + 1]; k++) {
+            const struct mt_advice_block *b = &f->blocks.v[c->of_op[k]];
+            if (b->freed_ns > start_ns && mt_advice_numbers(f, b) == numbers)
+                return c->of_op[k];
+        }
+    return MT_NONE;
+}
+
+/* A checkpoint keeps what it is given until the engine has run it backward, be it of use there or
+ * not. */
+static void keep_input(struct checkpoint *c, size_t from, size_t to)
+{
+    uint32_t input = input_of(c, from);
+    int64_t last_ns = INT64_MIN;
+    if (input == MT_NONE)
+        return;
+    for (size_t i = from; i < to; i++)
+        if (c->again_ns.v[i] != INT64_MAX && c->again_ns.v[i] > last_ns)
+            last_ns = c->again_ns.v[i];
+    c->given[input] = true;
+    struct mt_life *life = &c->p->lives.all.v[input];
+    int64_t until = mt_advice_record(c->f, last_ns);
+    life->to = until > life->to ? until : life->to;
+}
+
 /* The end of the next op of the piece that leaves something. */
 static int64_t used_until(const struct checkpoint *c, size_t i, size_t to, int64_t end_ns)
 {
@@ -195,7 +236,8 @@ static void checkpoint_piece(struct checkpoint *c, size_t from, size_t to)
             const struct mt_advice_block *b = &f->blocks.v[own];
             if (c->kept[own])
                 c->kept_op = c->ops.v[i];
-            if (b->rule != MT_CATEGORY_R10_GRAPH || b->freed_ns <= end_ns || own == output)
+            if (b->rule != MT_CATEGORY_R10_GRAPH || b->freed_ns <= end_ns || own == output ||
+                c->given[own])
                 continue;
             int64_t until = mt_advice_record(f, used_until(c, i, to, end_ns));
             int64_t again = mt_advice_record(f, again_ns);
@@ -278,6 +320,8 @@ static void checkpoint_range(struct checkpoint *c, size_t from, size_t to, int d
             if (strcmp(mt_advice_name(c->f, c->ops.v[at]), "aten::cat") == 0)
                 c->p->bound = MT_BOUND_UP_TO; /* it joins what comes from further away */
         for (size_t i = 0; i < n; i += (size_t)c->p->choice->every)
+            keep_input(c, start + i * r.period, start + (i + 1) * r.period);
+        for (size_t i = 0; i < n; i += (size_t)c->p->choice->every)
             checkpoint_piece(c, start + i * r.period, start + (i + 1) * r.period);
         if (n > c->piece_n)
             describe(c, start, r.period, n);
@@ -310,6 +354,7 @@ bool mt_advise_checkpoint(struct mt_advice_plan *p)
             return false; /* it does so already */
     mt_advice_blocks_of_ops(c.f, &c.first, &c.of_op);
     c.kept = mt_advice_find_kept(c.f);
+    c.given = mt_alloc(c.f->blocks.n + 1);
     p->piece = mt_alloc((c.f->blocks.n + 1) * sizeof *p->piece);
     for (size_t i = 0; i < c.f->backwards.n; i++) {
         c.backward = &c.f->backwards.v[i];
@@ -329,5 +374,6 @@ bool mt_advise_checkpoint(struct mt_advice_plan *p)
     free(c.first);
     free(c.of_op);
     free(c.kept);
+    free(c.given);
     return is_sure(&c);
 }

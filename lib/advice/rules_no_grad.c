@@ -2,6 +2,7 @@
  * Forward passes that no backward pass follows: without a graph a result lives until the next op
  * has used it, and what was kept for backward does not live at all.
  */
+#include "lib/advice/layers.h"
 #include "lib/advice/named.h"
 #include "lib/advice/operands.h"
 #include "lib/advice/rules.h"
@@ -223,12 +224,13 @@ static bool shorten(struct mt_advice_plan *plan, const struct pass *p, uint32_t 
     return any;
 }
 
-/* Whether the saving would be less by a tenth if variables named each result for one op longer:
- * a recording does not show for how long they do. */
-static bool depends_on_names(const struct mt_advice_plan *plan, const struct pass *p)
+/* Lets the results that the plan shortens live until their functions return, or their user's next
+ * op has run: a recording does not show for how long variables name them. */
+static int64_t named_peak(const struct mt_advice_plan *plan, const struct pass *p)
 {
     const struct mt_advice_facts *f = p->f;
     struct mt_lives longer = {0};
+    uint32_t *last = mt_advice_layer_ends(f, p->result);
     int64_t record;
     mt_vec_room(&longer.all, plan->lives.all.n);
     for (size_t i = 0; i < plan->lives.all.n; i++)
@@ -239,15 +241,55 @@ static bool depends_on_names(const struct mt_advice_plan *plan, const struct pas
         if (result == MT_NONE || !plan->touched[result] || next == MT_NONE || p->consumed[next])
             continue;
         struct mt_life *life = &longer.all.v[result];
-        int64_t recorded = f->blocks.v[result].freed_record;
-        int64_t until = mt_advice_record(f, f->ops.v[next].end_ns);
+        int64_t recorded = f->blocks.v[result].freed_record, end_ns = f->ops.v[next].end_ns;
+        if (last[i] != MT_NONE && f->ops.v[last[i]].end_ns > end_ns)
+            end_ns = f->ops.v[last[i]].end_ns;
+        int64_t until = mt_advice_record(f, end_ns);
         until = until < recorded ? until : recorded;
         life->to = until > life->to ? until : life->to;
     }
-    int64_t least = mt_lives_peak(&plan->lives, f->older_b, f->record_n, &record);
     int64_t most = mt_lives_peak(&longer, f->older_b, f->record_n, &record);
     mt_vec_free(&longer.all);
-    return mt_wrap_sub(most, least) > mt_wrap_sub(f->peak_b, least) / 10;
+    free(last);
+    return most;
+}
+
+/* Says what the saving is if variables name results for longer; where that is less by a tenth, it
+ * is "up to" that. */
+static void look_at_names(struct mt_advice_plan *plan, const struct pass *p)
+{
+    const struct mt_advice_facts *f = p->f;
+    char bytes[MT_HUMAN_MAX];
+    int64_t record, least = mt_lives_peak(&plan->lives, f->older_b, f->record_n, &record);
+    int64_t most = named_peak(plan, p);
+    if (mt_wrap_sub(most, least) <= mt_wrap_sub(f->peak_b, least) / 10)
+        return;
+    plan->bound = MT_BOUND_UP_TO;
+    mt_buf_addf(&plan->because,
+                "; if variables name results until their functions return, the peak is %s",
+                mt_human_bytes(most, bytes));
+}
+
+/* Where nn.MultiheadAttention returns its weights, its fast path makes them in the place of the
+ * scores: in eval mode, which a recording does not show. */
+static void reuse_scores(struct mt_advice_plan *plan, const struct pass *p)
+{
+    const struct mt_advice_facts *f = p->f;
+    bool any = false;
+    for (size_t i = 0; i < f->attention.n; i++) {
+        const struct mt_advice_attention *a = &f->attention.v[i];
+        uint32_t scores = a->scores == MT_NONE ? MT_NONE : p->result[a->scores];
+        if (scores != MT_NONE && is_forward(p, a->op) &&
+            mt_advice_cut(plan, scores, mt_advice_record(f, f->ops.v[a->op].start_ns))) {
+            p->result[a->scores] = MT_NONE; /* no variable names it */
+            any = true;
+        }
+    }
+    if (!any)
+        return;
+    plan->bound = MT_BOUND_UP_TO;
+    mt_buf_adds(&plan->because, "; in eval mode nn.MultiheadAttention then takes its fast path, "
+                                "which makes weights in the place of the scores");
 }
 
 /* Adds what the fast path of nn.MultiheadAttention holds, which it takes without a graph on CPUs;
@@ -257,6 +299,7 @@ static void add_attention(struct mt_advice_plan *plan, const struct pass *p)
     const struct mt_advice_facts *f = p->f;
     int64_t record, least = mt_lives_peak(&plan->lives, f->older_b, f->record_n, &record);
     char bytes[MT_HUMAN_MAX];
+    reuse_scores(plan, p);
     for (size_t i = 0; i < f->attention.n; i++) {
         const struct mt_advice_attention *a = &f->attention.v[i];
         const struct mt_advice_op *op = &f->ops.v[a->op];
@@ -298,14 +341,14 @@ bool mt_advise_no_grad(struct mt_advice_plan *plan)
         if (is_joined(mt_advice_name(f, i)))
             plan->bound = MT_BOUND_UP_TO;
     }
-    if (op_n && depends_on_names(plan, &p))
-        plan->bound = MT_BOUND_UP_TO;
     if (op_n)
         mt_buf_addf(&plan->because,
                     "autograd keeps the results of %s for a backward pass that never runs",
                     mt_human_plural(op_n, "op", n));
     if (op_n && strcmp(f->device->name, "cpu") == 0)
         add_attention(plan, &p);
+    if (op_n)
+        look_at_names(plan, &p);
     free(p.first);
     free(p.of_op);
     free(p.consumed);

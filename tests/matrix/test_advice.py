@@ -6,6 +6,7 @@ tests/recordings/README.md says what the programs are. A recorded peak of None: 
 import glob
 import json
 import os
+import re
 import subprocess
 
 import mt
@@ -13,37 +14,37 @@ import mt
 RECORDINGS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "recordings")
 # advice, recording, the peak of the changed program, how far the saving may be off in percent, how sure it says it is
 PAIRS = (
-    ("no_grad", "cnn_grad", 7573632, 7.5, "about"),
+    ("no_grad", "cnn_grad", 7573632, 7, "about"),
     ("no_grad", "gpt_grad", 2105352, 0.1, "about"),
-    ("no_grad", "lstm_grad", 2133336, 8, "up_to"),
+    ("no_grad", "lstm_grad", 2133336, 7.5, "up_to"),
     ("no_grad", "mlp_grad", 1312768, 0.1, "up_to"),
-    ("no_grad", "cnn_total", 7573632, 1, "about"),
-    ("no_grad", "distill", 7665116, 3, "about"),
+    ("no_grad", "cnn_total", 7573632, 0.6, "about"),
+    ("no_grad", "distill", 7665116, 2.3, "about"),
     ("no_grad", "resnet_eval", 5044368, 0.1, "up_to"),
     ("no_grad", "diffusion_sample", 5651180, 7.5, "up_to"),
     ("no_grad", "mlp_val_grad", 435720, 0.1, "up_to"),
-    ("no_grad", "mlp_outs_grad", 9056260, 3, "about"),
-    ("no_grad", "gan", 6392408, 0.3, "about"),
+    ("no_grad", "mlp_outs_grad", 9056260, 2.2, "about"),
+    ("no_grad", "gan", 6392408, 0.3, "up_to"),
     ("accumulate", "gan", 2988580, 0.2, "about"),
     ("detach", "cnn_total", 30081152, 0.1, "up_to"),
     ("detach", "gpt_total", 15151112, 0.1, "up_to"),
-    ("detach", "mlp_slice_graph", 2244624, 13, "up_to"),  # of x[:1].detach().clone()
-    ("stop_keeping", "mlp_slice_kept", 2344968, 1, "up_to"),
+    ("detach", "mlp_slice_graph", 2244624, 12.4, "up_to"),  # of x[:1].detach().clone()
+    ("stop_keeping", "mlp_slice_kept", 2344968, 0.8, "up_to"),
     ("stop_keeping", "attention_kept", 1991192, 0.1, "up_to"),
     ("stop_keeping", "keep_outputs", 975488, 0.1, "up_to"),
     ("stop_keeping", "keep_gradients", 975488, 0.1, "up_to"),
-    ("stop_keeping", "keep_hooks", 970368, 13, "up_to"),
-    ("stop_keeping", "keep_features", 924200, 17, "up_to"),  # of a cache of one
-    ("accumulate", "attention_kept", 2482076, 4, "about"),  # what is kept is kept of all parts
-    ("checkpoint", "cnn_plain", 47113320, 0.2, "about"),
+    ("stop_keeping", "keep_hooks", 970368, 12.6, "up_to"),
+    ("stop_keeping", "keep_features", 924200, 16.7, "up_to"),  # of a cache of one
+    ("accumulate", "attention_kept", 2482076, 3.1, "about"),  # what is kept is kept of all parts
+    ("checkpoint", "cnn_plain", 47113320, 0.1, "about"),
     ("checkpoint", "gpt_adamw", 13911324, 0.1, "about"),
-    ("checkpoint", "resnet", 9886504, 1, "about"),
+    ("checkpoint", "resnet", 9886504, 0.7, "about"),
     ("accumulate", "gpt_adamw", 13537500, 0.1, "about"),
     ("accumulate", "cnn_b32", 17691880, 0.6, "about"),
     ("accumulate", "mlp_zero_first", 330784, 0.1, "about"),
     ("zero_grad_early", "mlp_wide_late", 12629044, 0.1, "exact"),
     ("set_to_none", "mlp_big_keep", 38478032, 0.1, "exact"),
-    ("foreach_false", "mlp_wide_foreach", 36351188, 0.2, "exact"),
+    ("foreach_false", "mlp_wide_foreach", 36351188, 0.1, "exact"),
     ("fused", "mlp_wide_foreach", 31695824, 0.1, "exact"),
     ("fused", "multi_task", 1369352, 0.1, "exact"),
     ("foreach_false", "optim_adamax", 1130544, 0.1, "exact"),
@@ -54,17 +55,17 @@ PAIRS = (
     ("foreach_false", "optim_rms", 866852, 0.1, "exact"),
     ("fused", "optim_adagrad", 804904, 0.1, "exact"),
     ("fused", "optim_adamwd", 1069096, 0.1, "exact"),
-    ("chunked_loss", "bert", 11896092, 8, "about"),
+    ("chunked_loss", "bert", 11896092, 7.7, "about"),
     ("chunked_loss", "gpt_vocab", 43626624, 0.1, "about"),
     ("load_on_demand", "cnn_preload", 5462296, 0.1, "exact"),
     ("load_on_demand", "mlp_two_alike", 805152, 0.1, "about"),
     ("del_before_backward", "gpt_adamw", 24396764, 0.1, "exact"),
     ("bfloat16", "conv_only", 5168248, 0.1, "about"),
-    ("bfloat16", "cnn_pool", 3331810, 0.3, "about"),
+    ("bfloat16", "cnn_pool", 3331810, 0.2, "about"),
     # record_models.py
     ("accumulate", "vae", 4453356, 0.1, "about"),
     ("bfloat16", "vae", 2380300, 0.1, "about"),
-    ("no_grad", "vae_eval", 1971408, 1.4, "about"),
+    ("no_grad", "vae_eval", 1971408, 1.4, "up_to"),
     ("accumulate", "moe", 8743024, 1.7, "about"),
     ("bfloat16", "moe", 10492388, 0.7, "about"),
     ("checkpoint", "moe", 8649456, 0.3, "about"),
@@ -72,11 +73,11 @@ PAIRS = (
     ("accumulate", "lora", 7411944, 1.5, "about"),
     ("bfloat16", "lora", 12954344, 0.1, "about"),
     ("checkpoint", "lora", 9636848, 0.2, "about"),
-    ("no_grad", "lora_eval", 5999616, 8, "about"),  # q, k and v are named to the end of each block
+    ("no_grad", "lora_eval", 5999616, 8, "up_to"),  # q, k and v are named to the end of each block
     ("bfloat16", "dlrm", 4367764, 0.1, "about"),
     ("foreach_false", "dlrm", 7756380, 0.1, "exact"),
     ("fused", "dlrm", 7451104, 0.1, "exact"),
-    ("no_grad", "dlrm_eval", 2673108, 37, "up_to"),  # what was joined is named to the end
+    ("no_grad", "dlrm_eval", 2673108, 36.3, "up_to"),  # what was joined is named to the end
     ("accumulate", "mamba", 840724, 3.5, "about"),
     ("bfloat16", "mamba", 1256496, 2.2, "about"),
     ("checkpoint", "mamba", 1070996, 1.5, "about"),
@@ -85,14 +86,14 @@ PAIRS = (
     ("accumulate", "audio", 5266152, 1.5, "about"),
     ("bfloat16", "audio", 10440852, 0.7, "about"),
     ("checkpoint", "audio", 10284264, 0.3, "about"),
-    ("no_grad", "audio_eval", 6217632, 16, "up_to"),  # what is split is named to the end of each layer
+    ("no_grad", "audio_eval", 6217632, 15.8, "up_to"),  # what is split is named to the end of each layer
     ("no_grad", "audio_eval_stack", 6217632, 9.9, "up_to"),  # the same
     ("accumulate", "graph", 1801536, 1.1, "about"),
     ("bfloat16", "graph", 3406268, 3.6, "up_to"),
     ("no_grad", "graph_eval", 2348832, 0.1, "up_to"),
     ("accumulate", "unet", 2269748, 1.4, "about"),
     ("bfloat16", "unet", 4296944, 2.6, "up_to"),
-    ("accumulate", "siamese", 3006512, 29, "up_to"),
+    ("accumulate", "siamese", 3006512, 28.4, "up_to"),
     ("bfloat16", "siamese", 2207404, 3.2, "about"),
     ("no_grad", "siamese_eval", 1319176, 0.1, "up_to"),
     ("accumulate", "pictures", 2304672, 5.2, "about"),
@@ -100,21 +101,49 @@ PAIRS = (
     ("checkpoint", "pictures", 5271456, 0.6, "about"),
     ("no_grad", "pictures_eval", 2851400, 11.2, "up_to"),  # a call names what it is given: with stacks, it shows
     ("no_grad", "pictures_eval_stack", 2851400, 0.1, "up_to"),
-    ("no_grad", "decoder_eval", 683264, 15, "up_to"),
+    ("no_grad", "decoder_eval", 683264, 14.7, "up_to"),
     # record_evaluation.py
     ("no_grad", "encoder_eval", 11411712, 1.6, "about"),  # another path is taken without a graph
+    ("no_grad", "weights_eval", 5817600, 11.8, "up_to"),  # and so, where weights are returned
+    # record_newest.py: kinds that came after all rules stood; no_grad and checkpoint were mended with them
+    ("accumulate", "swin", 3400648, 2.1, "about"),
+    ("bfloat16", "swin", 5375620, 0.1, "about"),
+    ("checkpoint", "swin", 4306040, 28.6, "about"),  # of each layer; every second one is like the one before
+    ("no_grad", "swin_eval", 2906408, 12.4, "up_to"),  # q, k, v and windows are named to the end of each layer
+    ("accumulate", "clip", 2606440, 5.7, "up_to"),
+    ("bfloat16", "clip", 2721180, 4.1, "about"),
+    ("checkpoint", "clip", 3613512, 0.7, "about"),
+    ("no_grad", "clip_eval", 1408604, 4.8, "about"),
+    ("accumulate", "translator", 3907964, 1.1, "about"),
+    ("bfloat16", "translator", 2998200, 19.2, "about"),  # an LSTM of another type needs less
+    ("no_grad", "translator_eval", 1420360, 5, "up_to"),
+    ("accumulate", "nerf", 5668752, 0.1, "about"),
+    ("bfloat16", "nerf", 9678252, 0.1, "up_to"),
+    ("no_grad", "nerf_eval", 6900176, 16.7, "up_to"),  # one function names all of it
+    ("accumulate", "attends", 1275272, 1.2, "about"),
+    ("bfloat16", "attends", 2430708, 0.1, "up_to"),
+    ("checkpoint", "attends", 1983608, 0.4, "up_to"),
+    ("no_grad", "attends_eval", 1139748, 0.1, "up_to"),
+    ("detach", "attends_total", 8434476, 50.9, "up_to"),  # loss names the last graph until it is bound again
+    ("accumulate", "wavenet", 2877720, 1.3, "about"),
+    ("bfloat16", "wavenet", 5532880, 0.1, "about"),
+    ("checkpoint", "wavenet", 6280016, 5.1, "about"),
+    ("no_grad", "wavenet_eval", 4039040, 15.3, "up_to"),  # skips are named until the next
+    ("no_grad", "detr_eval", 3260996, 0.1, "up_to"),
+    ("del_results", "filtered", 1834980, 16.8, "up_to"),
+    ("del_results", "walked", 43561200, 50.1, "up_to"),
     # record_tutorial.py
     ("del_results", "tutorial_del", 786432, 0.1, "up_to"),
     ("del_before_backward", "tutorial_logits", 7267208, 0.1, "exact"),
     ("no_grad", "tutorial_evaluate", 1850408, 0.1, "up_to"),
     ("no_grad", "tutorial_validate", 2648144, 0.1, "up_to"),
-    ("detach", "tutorial_total", 1723440, 26, "up_to"),  # loss names the last graph until it is bound again
+    ("detach", "tutorial_total", 1723440, 25, "up_to"),  # loss names the last graph until it is bound again
     ("accumulate", "tutorial_train", 3533696, 2.2, "about"),
     ("checkpoint", "tutorial_train", 3324224, 0.2, "about"),
     ("bfloat16", "tutorial_train", 3120580, 5.3, "about"),
 )
 # checkpoints of each Nth layer: recording, N, the peak of the program with these, how far the saving may be off in percent
-EVERY = (("tutorial_train", 2, 4249024, 1), ("tutorial_train", 3, 4768512, 1))
+EVERY = (("tutorial_train", 2, 4249024, 1), ("tutorial_train", 3, 4768512, 1), ("swin", 2, 6533888, 3.4))
 # several together, recording, the peak of the program with all of them, how far the saving may be off in percent
 TOGETHER = (
     ("accumulate,no_grad", "gan", 2578596, 0.2),
@@ -270,6 +299,10 @@ for what, run, recorded, off, bound in PAIRS:
     m.check(row["peak_b"] == peaks[run] and row["new_peak_b"] + row["saving_b"] == row["peak_b"], run, what, "adds up", row)
     m.check(abs(row["saving_b"] - want) <= want * off / 100, run, what, "saves", row["saving_b"], "not", want)
     m.check(row["bound"] == bound, run, what, "is", row["bound"], "not", bound)
+    named = re.search(r"until their functions return, the peak is ([\d.]+) (MiB|KiB)", row["because"])
+    if named:
+        most = float(named[1]) * (1 << 20 if named[2] == "MiB" else 1 << 10)
+        m.check(row["bound"] == "up_to" and row["new_peak_b"] * 0.999 <= recorded <= most * 1.02, run, what, "lies between", row["new_peak_b"], recorded, most)
     m.check(0 < row["at_peak_b"] <= row["peak_b"] and row["site"] and row["because"] and row["how"], run, what, "has evidence", row)
 # nn.MultiheadAttention takes another path without a graph: a promise without it, and what it would be with the other off
 for run, recorded, off, words in (("encoder_eval", 11411712, 2, "is about 4.383 MiB"), ("attention_eval", 4670720, 2, "is about 2.267 MiB"), ("unet_eval", 7348044, 12, "is at least 3.369 MiB")):
@@ -324,7 +357,7 @@ for run, n, recorded, off in EVERY:
     want = peaks[run] - recorded
     m.check(abs(row["saving_b"] - want) <= want * off / 100, run, "--every", n, row["saving_b"], "not", want)
     m.check(f"i % {n} == 0" in row["how"] and f"--only checkpoint --every {n}" in row["verify"], run, "--every: how", row)
-    m.check(row["because"].startswith(f"{6 // n} of 6 pieces") and row["price_ns"] < each["price_ns"], run, "--every: what it costs", row, each)
+    m.check(row["because"].split(" of ")[0] == str((int(each["because"].split()[0]) - 1) // n + 1) and row["price_ns"] < each["price_ns"], run, "--every: what it costs", row, each)
 for words, run, recorded, off in TOGETHER:
     rows = advice(run, "--all", "--only", words)
     joined = [row for what, row in rows.items() if "+" in what]

@@ -1,7 +1,7 @@
-"""Records evaluations that keep a graph: an encoder of nn.TransformerEncoderLayer and one nn.MultiheadAttention, which take
+"""Records evaluations that keep a graph: an encoder of nn.TransformerEncoderLayer and one nn.MultiheadAttention, without its weights and with them, which take
 another path without a graph, and with Python stacks the pictures and the sound of record_unseen.py.
 
-FOLDER/NAME.json.zst is the program; what it holds under no_grad is printed (`test_advice.py` has it), and of the first two
+FOLDER/NAME.json.zst is the program; what it holds under no_grad is printed (`test_advice.py` has it), and of the first three
 what it holds without the other path. python3 record_evaluation.py FOLDER [NAME...]
 """
 import bisect
@@ -31,6 +31,11 @@ class Attention(nn.Module):
 
     def batch(self, n):
         return (torch.randn(n // 2, 160, 64),)
+
+
+class Weights(Attention):
+    def loss(self, x):
+        return self.out(torch.relu(x + self.attention(x, x, x)[0])).sum()
 
 
 class Encoder(nn.Module):
@@ -66,7 +71,7 @@ def record_stacks(program, path):
 if __name__ == "__main__":
     torch.set_num_threads(1)
     folder, only = sys.argv[1], sys.argv[2:]
-    for name, kind in {"attention_eval": Attention, "encoder_eval": Encoder, "audio_eval_stack": record_unseen.Audio, "pictures_eval_stack": record_unseen.Pictures}.items():
+    for name, kind in {"attention_eval": Attention, "weights_eval": Weights, "encoder_eval": Encoder, "audio_eval_stack": record_unseen.Audio, "pictures_eval_stack": record_unseen.Pictures}.items():
         if only and name not in only:
             continue
         program, path = functools.partial(record_unseen.evaluate, kind), f"{folder}/{name}.json.zst"
