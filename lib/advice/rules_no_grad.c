@@ -142,7 +142,9 @@ static bool is_of_graph(const struct pass *p, const struct mt_advice_block *b, u
         b->rule != MT_CATEGORY_R12B)
         return b->rule == MT_CATEGORY_R10 || is_saved(p, b);
     bool graph = most_say_graph(&p->sites, site_of(b), &any);
-    return any ? graph : most_say_graph(&p->rows, p->row[top], &any);
+    if (any || b->rule == MT_CATEGORY_R12B) /* its op left a node */
+        return graph || !any;
+    return most_say_graph(&p->rows, p->row[top], &any);
 }
 
 static void free_witnesses(struct witnesses *w)
@@ -213,6 +215,8 @@ static bool shorten(struct mt_advice_plan *plan, const struct pass *p, uint32_t 
         const struct mt_advice_block *b = &f->blocks.v[own];
         if (!is_of_graph(p, b, top) || b->freed_ns <= f->ops.v[top].end_ns)
             continue;
+        if (b->rule == MT_CATEGORY_R12B)
+            plan->bound = MT_BOUND_UP_TO; /* a list may hold it, too */
         uint32_t user = own == result ? last_user(p, top) : top;
         if (own == result && user != MT_NONE && p->consumed[user])
             continue; /* what the program goes on to use */

@@ -23,7 +23,7 @@ PAIRS = (
     ("no_grad", "resnet_eval", 5044368, 0.1, "up_to"),
     ("no_grad", "diffusion_sample", 5651180, 7.5, "up_to"),
     ("no_grad", "mlp_val_grad", 435720, 0.1, "up_to"),
-    ("no_grad", "mlp_outs_grad", 9056260, 2.2, "about"),
+    ("no_grad", "mlp_outs_grad", 9056260, 2.2, "up_to"),
     ("no_grad", "gan", 6392408, 0.3, "up_to"),
     ("accumulate", "gan", 2988580, 0.2, "about"),
     ("detach", "cnn_total", 30081152, 0.1, "up_to"),
@@ -130,6 +130,7 @@ PAIRS = (
     ("checkpoint", "wavenet", 6280016, 5.1, "about"),
     ("no_grad", "wavenet_eval", 4039040, 15.3, "up_to"),  # skips are named until the next
     ("no_grad", "detr_eval", 3260996, 0.1, "up_to"),
+    ("no_grad", "actor", 1483928, 0.9, "up_to"),  # what it plays outlives the steps in which it learns
     ("del_results", "filtered", 1834980, 16.8, "up_to"),
     ("del_results", "walked", 43561200, 50.1, "up_to"),
     # record_tutorial.py
