@@ -262,8 +262,9 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_PROCESSES] =
         "%N processes wrote this log, whose addresses are not told apart: figures "
         "may be off; write one for each",
-    [MT_NOTE_REPORTS] = "%N processes report leaks in this file, and figures are sums of all; import "
-                        "the report of each by itself to tell them apart",
+    [MT_NOTE_REPORTS] =
+        "%N processes report leaks in this file, and figures are sums of all; import "
+        "the report of each by itself to tell them apart",
     [MT_NOTE_SAMPLED] = "figures are estimates: the recorder sampled %D",
     [MT_NOTE_NO_SYMBOLS] = "%N place/places in code is/are shown without its/their function: %D",
     [MT_NOTE_SAMPLE_TYPES] = "%N figure/figures of samples left out, which is/are not of "
