@@ -272,9 +272,13 @@ static enum mt_status raw_line(struct reader *r, struct mt_fields f, struct mt_e
     return ++r->line_n % LINES_PER_CHECK ? MT_OK : check_memory(r, err);
 }
 
-/* "x" is the second line of a raw log. */
+/* "x" is the second line of a raw log, which numbers nothing that it allocates. */
 static void raw_log(struct reader *r, struct mt_fields f)
 {
+    if (mt_heap_kind_n(r->heap)) {
+        skip(r);
+        return;
+    }
     r->is_raw = true;
     r->raw.sized = r->version >= VERSION_SIZED;
     if (!mt_ht_raw_exe(&r->raw, f))
@@ -327,7 +331,10 @@ static enum mt_status use_line(struct reader *r, struct mt_err *err)
     case 's':
     case 'i':
     case 'a':
-        return table_line(r, f, err);
+        if (!r->is_raw)
+            return table_line(r, f, err);
+        skip(r);
+        return MT_OK;
     case 'm':
         return r->is_raw ? raw_line(r, f, err) : other_line(r, f, err);
     case 'x':

@@ -3,10 +3,12 @@
 
 #include "lib/model/extras.h"
 #include "lib/model/sizes.h"
+#include <assert.h>
 #include <string.h>
 
 void mt_heap_add_kind(struct mt_heap *h, int64_t bytes, uint32_t path)
 {
+    assert(!h->slots.n);
     *mt_vec_push(&h->kinds) =
         (struct mt_heap_kind){.bytes = bytes, .epoch = MT_HEAP_WAITS, .node = path};
 }

@@ -6,6 +6,8 @@
 
 #include "lib/model/heap.h"
 
+#include <assert.h>
+
 enum {
     MT_HEAP_MOMENTS = 512,     /* at most */
     MT_HEAP_FEW_MOMENTS = 64,  /* no fewer for want of memory */
@@ -155,6 +157,7 @@ static inline uint32_t mt_heap_slot(struct mt_heap *h, uint32_t node)
 /* A slot whose figures are about to change. */
 static inline struct mt_heap_node *mt_heap_touch(struct mt_heap *h, uint32_t slot)
 {
+    assert(!h->kinds.n);
     struct mt_heap_node *n = &h->slots.v[slot];
     if (n->epoch != h->epoch) {
         n->peak_b = n->live_b;

@@ -34,6 +34,8 @@ static const struct summed_file files[] = {
      "error at 0: is a heaptrack log of file version 4, memtool reads 1 to 3\n"},
     {"an event of a raw log", V3 "t 1 0\n+ 5 1 abc\n" TRAILER,
      " alloc 0 n 0 peak 0 end 0 moments 0 ns 0\nnote skipped 2\nnote no_allocations 1\n"},
+    {"the second line of a raw log", TABLES "a a 1\nx 4 /a/p\n+ 0\nc 1\n+ 5 1 abc\nc 2\n" TRAILER,
+     " alloc 10 n 1 peak 10 end 10 moments 1 ns 2000000\nmain 10/10/10\nnote skipped 2\n"},
     {"all frames, --cpp-frames all", TABLES "a a 3\n+ 0\n" TRAILER,
      " alloc 10 n 1 peak 10 end 10 moments 1 ns 0\nmain;g;f;malloc 10/10/10\n"},
     {"no stack", TABLES "a a 0\n+ 0\na 5 1\n+ 1\n" TRAILER,
@@ -98,6 +100,11 @@ static const struct summed_file raw[] = {
                        "10\n" RAW_END,
      " alloc 40 n 4 peak 20 end 0 moments 2 ns 9000000\n[p+0x210] 40/20/0\nevents 8\n"
      "temporary_n  1\n"},
+    {"tables of an interpreted log",
+     RAW MODULES "s 4 main\ni 1 0 1\na a 1\n" CALLS "+ a 1 10\nc 1\n+ 5 2 20\n" RAW_END,
+     " alloc 15 n 2 peak 15 end 15 moments 2 ns 9000000\n[p+0x210] 10/10/10\n[p+0x210];[i "
+     "b.so+0x10] "
+     "5/5/5\nnote skipped 3\n"},
     {"frees of what is older, and of nothing",
      RAW MODULES CALLS "- 77\n- 0\n+ a 1 10\n- 77\n" RAW_END,
      " alloc 10 n 1 peak 10 end 10 moments 1 ns 9000000\n[p+0x210] 10/10/10\nnote before_trace "
