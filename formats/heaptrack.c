@@ -237,7 +237,7 @@ static enum mt_status table_line(struct reader *r, struct mt_fields f, struct mt
         break;
     default:
         good = mt_ht_read_kind(&r->tables, f, &bytes, &trace);
-        mt_heap_add_kind(r->heap, bytes, trace);
+        MT_TRY(mt_heap_add_kind(r->heap, bytes, trace, err));
         break;
     }
     if (!good)

@@ -66,7 +66,8 @@ enum mt_status mt_heap_realloc_at(struct mt_heap *h, uint64_t old, uint64_t addr
 enum { MT_HEAP_BATCH_BITS = 6, MT_HEAP_BATCH = 1 << MT_HEAP_BATCH_BITS };
 /* The next kind: 0, 1, ... bytes < 0: the file does not say; it has no events then. path: what the
  * reader knows its path by. */
-void mt_heap_add_kind(struct mt_heap *h, int64_t bytes, uint32_t path);
+enum mt_status mt_heap_add_kind(struct mt_heap *h, int64_t bytes, uint32_t path,
+                                struct mt_err *err);
 size_t mt_heap_kind_n(const struct mt_heap *h);
 /* Whether a kind has events and its node was not said yet; what it was added with. */
 bool mt_heap_kind_waits(const struct mt_heap *h, uint32_t kind, uint32_t *path);

@@ -6,11 +6,12 @@
 #include <assert.h>
 #include <string.h>
 
-void mt_heap_add_kind(struct mt_heap *h, int64_t bytes, uint32_t path)
+enum mt_status mt_heap_add_kind(struct mt_heap *h, int64_t bytes, uint32_t path, struct mt_err *err)
 {
     assert(!h->slots.n);
     *mt_vec_push(&h->kinds) =
         (struct mt_heap_kind){.bytes = bytes, .epoch = MT_HEAP_WAITS, .node = path};
+    return h->kinds.n & MT_HEAP_CHECK ? MT_OK : mt_heap_check_memory(h, err);
 }
 
 size_t mt_heap_kind_n(const struct mt_heap *h)

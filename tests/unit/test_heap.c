@@ -328,12 +328,13 @@ static uint32_t kind_of(struct mt_heap *h, uint32_t node, int64_t bytes)
 {
     static uint64_t kinds[CALLS + 1];
     const uint32_t n = (uint32_t)mt_heap_kind_n(h);
+    struct mt_err err = MT_ERR_INIT;
     uint32_t i = 0;
     kinds[n] = (uint64_t)node << 32 | (uint32_t)bytes;
     while (kinds[i] != kinds[n])
         i++;
     if (i == n) {
-        mt_heap_add_kind(h, bytes, 0);
+        assert_int_equal(mt_heap_add_kind(h, bytes, 0, &err), MT_OK);
         mt_heap_kind_on(h, n, node);
     }
     return i;

@@ -109,7 +109,7 @@ static void read_all(struct mt_recording *r, struct events *e, const struct run 
     make_paths(r, node);
     struct mt_heap *h = mt_heap_open(r, MT_DEVICE_HEAP);
     for (uint32_t kind = 0; (many || run->wrong_pct) && kind < PATHS * SIZES; kind++)
-        mt_heap_add_kind(h, sizes[kind % SIZES], kind / SIZES);
+        assert_int_equal(mt_heap_add_kind(h, sizes[kind % SIZES], kind / SIZES, &err), MT_OK);
     for (size_t n = 0; n < EVENTS;) {
         size_t to_tick = (size_t)run->tick_every - n % (size_t)run->tick_every;
         size_t some = many ? 1 + chance(e, MT_HEAP_BATCH) : run->wrong_pct > 0;
@@ -173,7 +173,7 @@ static void bad_event_of_many(void **state)
     struct mt_heap *h = mt_heap_open(&r, MT_DEVICE_HEAP);
     const int64_t bytes[] = {5, (int64_t)1 << 60, 7, -1};
     for (uint32_t i = 0; i < MT_ARRAY_LEN(bytes); i++)
-        mt_heap_add_kind(h, bytes[i], i);
+        assert_int_equal(mt_heap_add_kind(h, bytes[i], i, &err), MT_OK);
     for (uint32_t i = 0; i < 3; i++)
         mt_heap_kind_on(h, i, MT_NONE);
     const uint32_t exceeds[] = {0, 2, 4}, no_size[] = {4, 6, 4};

@@ -89,6 +89,8 @@ static const struct hostile inputs[] = {
      .says = "needs more than 20 MiB"},
     {"200 MB of keys", "{", "\"a########\":0,", 200 * MB, "\"traceEvents\":[]}",
      .max_memory = 20 << 20, .want = MT_ELIMIT, .says = "needs more than 20 MiB"},
+    {"60 MB of kinds of allocations", "v 10400 2\n", "a 1 0\n", 60 * MB, "+ 0\n# strings: 0\n",
+     .max_memory = 20 << 20, .want = MT_ELIMIT, .says = "needs more than 20 MiB"},
     /* Pickles are measured by their size when no limit is asked for. */
     {"300 MB of dicts", "\x80\x04", "}", 300 * MB, "", .gzip = true, .want = MT_ELIMIT,
      .says = "more than any snapshot does"},
