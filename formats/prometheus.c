@@ -217,8 +217,8 @@ enum mt_status mt_prometheus_find(struct mt_prometheus *p, uint32_t *series, str
     if (p->series.n == MOST)
         return MT_FAIL(err, MT_ELIMIT, "more than %d series of memory", MOST);
     *known = *series = (uint32_t)p->series.n;
-    *mt_vec_push(&p->series) =
-        (struct mt_prometheus_series){.owner = owner, .meaning = meaning, .round = -1};
+    *mt_vec_push(&p->series) = (struct mt_prometheus_series){
+        .owner = owner, .meaning = meaning, .round = -1, .last_ns = INT64_MIN};
     return MT_OK;
 }
 
@@ -268,6 +268,10 @@ enum mt_status mt_prometheus_value(struct mt_prometheus *p, uint32_t series, int
     }
     if (bytes > 0 && m->rank > o->rank)
         o->rank = m->rank;
+    struct mt_prometheus_series *of = &p->series.v[series];
+    if (placed && t_ns < of->last_ns)
+        mt_rec_note(p->rec, MT_NOTE_ORDER, -1, 0);
+    of->last_ns = placed ? t_ns : of->last_ns;
     *mt_vec_push(&p->values) = (struct mt_prometheus_value){t_ns, series, placed, bytes};
     return p->values.n % VALUES_PER_CHECK ? MT_OK : check_memory(p, err);
 }

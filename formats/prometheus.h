@@ -28,7 +28,8 @@ struct mt_prometheus {
     MT_VEC(struct mt_prometheus_series {
         uint32_t owner;
         int meaning;
-        int64_t round; /* for the reader: the last one that it was in */
+        int64_t round;   /* for the reader: the last one that it was in */
+        int64_t last_ns; /* the time of its last value */
     })
     series;
     struct mt_map owner_at[2]; /* by identity; of containers the second */

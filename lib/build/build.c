@@ -28,11 +28,14 @@ static void include_moments(struct mt_recording *r)
 enum mt_status mt_build_ops(struct mt_recording *r, const char *step_marker, struct mt_err *err)
 {
     MT_TRY(mt_build_bounds(r, err));
-    if (r->summed)
+    if (r->summed) {
+        mt_build_lull(r);
         return mt_rec_check_memory(r, err);
+    }
     mt_base_read_meta(r);
     mt_build_calltree(r);
     include_moments(r);
+    mt_build_lull(r);
     MT_TRY(mt_build_steps(r, step_marker, err));
     MT_TRY(mt_rec_check_memory(r, err));
     mt_build_forward(r);

@@ -53,6 +53,7 @@ void mt_build_wait(void *beside);
  * cannot be true with MT_EINPUT. */
 enum mt_status mt_build_bounds(struct mt_recording *r, struct mt_err *err);
 void mt_build_calltree(struct mt_recording *r);
+void mt_build_lull(struct mt_recording *r); /* when the first and the last moment are known */
 enum mt_status mt_build_steps(struct mt_recording *r, const char *step_marker, struct mt_err *err);
 void mt_build_forward(struct mt_recording *r);
 void mt_build_attribution(struct mt_recording *r); /* calls the next one */

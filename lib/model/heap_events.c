@@ -208,6 +208,7 @@ enum mt_status mt_heap_tick(struct mt_heap *h, int64_t t, struct mt_err *err)
     if (moment)
         mt_heap_end_moment(h);
     h->now = t;
+    mt_lull_add(&h->rec->lull, t);
     return moment ? mt_heap_check_memory(h, err) : MT_OK;
 }
 

@@ -240,6 +240,7 @@ enum mt_status mt_heap_moment(struct mt_heap *h, int64_t t, int64_t total_b, boo
         mt_rec_note(h->rec, MT_NOTE_CLOCK, -1, 0);
     else
         h->now = t;
+    mt_lull_add(&h->rec->lull, h->now);
     h->by_moments = h->moment_open = true;
     h->moment_tree = has_tree;
     h->moment_total = total_b;

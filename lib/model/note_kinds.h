@@ -28,6 +28,8 @@ enum mt_note_kind {
     MT_NOTE_OOM,            /* failed allocations */
     MT_NOTE_NO_TIMES,       /* events without a time: numbered instead */
     MT_NOTE_CLOCK,          /* events whose time lies before that of the event before */
+    MT_NOTE_ORDER,          /* values that stand behind one of a later time */
+    MT_NOTE_LULL,           /* a time without anything that is nearly all of the recording */
     MT_NOTE_UNKNOWN_ACTION, /* events of a kind we do not know */
     MT_NOTE_STATE_ONLY,     /* no history in the file, only what is alive */
     MT_NOTE_NO_PATH,        /* records without a call path, where paths are recorded */

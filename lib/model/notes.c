@@ -26,6 +26,8 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_OOM] = "out_of_memory",
     [MT_NOTE_NO_TIMES] = "no_times",
     [MT_NOTE_CLOCK] = "clock",
+    [MT_NOTE_ORDER] = "order",
+    [MT_NOTE_LULL] = "lull",
     [MT_NOTE_UNKNOWN_ACTION] = "unknown_action",
     [MT_NOTE_STATE_ONLY] = "state_only",
     [MT_NOTE_NO_PATH] = "no_path",
@@ -134,6 +136,8 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_NEGATIVE_DUR] = ABOUT(DURATIONS),
     [MT_NOTE_NO_TIMES] = ABOUT(TIMES),
     [MT_NOTE_CLOCK] = ABOUT(TIMES),
+    [MT_NOTE_ORDER] = ABOUT(TIMES) | ABOUT(LIFETIMES),
+    [MT_NOTE_LULL] = ABOUT(TIMES) | ABOUT(LIFETIMES),
     [MT_NOTE_STEPS_MERGED] = ABOUT(STEPS),
     [MT_NOTE_STEPS_ROUNDS] = ABOUT(STEPS),
     [MT_NOTE_STEPS_UNKNOWN] = ABOUT(STEPS),
@@ -197,6 +201,10 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_NO_TIMES] = "the file has no times: event numbers stand for times, shown as ns",
     [MT_NOTE_CLOCK] = "%N event/events with an earlier time than the event before, moved to "
                       "that event's time",
+    [MT_NOTE_ORDER] = "%N value/values of an earlier time than the one before in the file, put in "
+                      "order; a time may be damaged",
+    [MT_NOTE_LULL] = "nearly all of the time is %D, in which nothing was recorded: the program was "
+                     "stopped, or a time in the file is damaged",
     [MT_NOTE_UNKNOWN_ACTION] =
         "%N event/events of a kind this version does not know, kept as they are in v_event: "
         "%D",

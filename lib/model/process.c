@@ -167,6 +167,7 @@ enum mt_status mt_process_level(struct mt_process_log *log, size_t process, int6
         t = p->now;
     }
     p->now = t;
+    mt_lull_add(&log->rec->lull, t);
     put(log, p, t, bytes);
     MT_TRY(mt_process_until(log, t, err));
     return ++log->rec->event_n % LEVELS_PER_CHECK ? MT_OK : check_memory(log, err);
@@ -195,6 +196,7 @@ enum mt_status mt_process_sample(struct mt_process_log *log, size_t process, int
 {
     struct mt_recording *r = log->rec;
     MT_TRY(check(t, value, err));
+    mt_lull_add(&r->lull, t);
     *mt_vec_push(&r->samples) = (struct mt_sample){.t_ns = t,
                                                    .value = value,
                                                    .order = (uint32_t)r->samples.n,

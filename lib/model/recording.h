@@ -319,6 +319,23 @@ int64_t mt_step_begun(const struct mt_step *v, size_t n, int64_t t_ns);
  * last one on, unless it ends with the run. */
 int64_t mt_step_dating(const struct mt_step *v, size_t n, int64_t run_end_ns, int64_t t_ns);
 
+/* Of moments in order of time, the longest time between two. Those that are not are left out. */
+struct mt_lull {
+    bool any;
+    int64_t first, last;   /* moments, within 2^62 */
+    int64_t from, longest; /* longest: 0 = there are no two */
+};
+static inline void mt_lull_add(struct mt_lull *l, int64_t t)
+{
+    if (!l->any)
+        *l = (struct mt_lull){.any = true, .first = t, .last = t};
+    if (t - l->last > l->longest) {
+        l->longest = t - l->last;
+        l->from = l->last;
+    }
+    l->last = t > l->last ? t : l->last;
+}
+
 struct mt_recording {
     struct mt_strtab strings;
     MT_VEC(struct mt_frame) frames;
@@ -370,6 +387,7 @@ struct mt_recording {
     bool summed;              /* the reader gave sums of nodes and devices, curve and moments
                                  (heap.h) instead of records: nothing but totals is to be built */
     uint64_t summed_n;        /* then, the memory records these are of */
+    struct mt_lull lull;      /* then, of what was recorded */
     bool split_sizes;         /* asked for: paths are to be apart by the size of blocks (heap.h) */
     bool library_sites;       /* asked for: lines of Python libraries are sites as the user's are */
     const char *time_unit;    /* static: ns; of others, which only order: instructions, bytes,

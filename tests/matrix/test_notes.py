@@ -106,6 +106,12 @@ def default_kinds(path):
         out.write(f.read().replace("<arg>--show-leak-kinds=all</arg>", ""))
 
 
+def prometheus(*times):
+    values = ",".join(f'[{t},"{5 << 20}"]' for t in times)
+    series = '{"metric":{"__name__":"process_resident_memory_bytes"},"values":[%s]}' % values
+    return text('{"status":"success","data":{"resultType":"matrix","result":[%s]}}' % series)
+
+
 def two_reports(path):
     """The same program twice under memcheck, in one log."""
     with open(os.path.join(os.environ["SAMPLES"], "heap", "memcheck.txt")) as f, open(path, "w") as out:
@@ -193,6 +199,8 @@ CASES = {
     "negative_dur": (corpus("pytorch_trace/array"), DURATIONS),
     "no_times": (sample("no_times"), TIMES),
     "clock": (sample("clock_back"), TIMES),
+    "order": (prometheus(1763870000, 1763870030, 1763870015), TIMES),
+    "lull": (prometheus(1063870000, 1763870015, 1763870030), TIMES),
     "steps_merged": (made("nested_optimizers"), STEPS),
     "steps_rounds": (made("two_optimizers"), STEPS),
     "steps_unknown": (made("random0"), ["leaks", "diff", "leaks over runs", "check --max-growth-per-step 1TiB"]),
