@@ -31,7 +31,8 @@ SELECT value_b, time_ns, record, event FROM sample WHERE run_id = ?1 AND device_
 -- in: ?1 run id, ?2 device id
 -- out: time_ns, bytes asked for, what the driver had left (NULL unknown), the last record before (NULL: none),
 --   the event, its stream, pool and call path (NULL unknown)
-SELECT s.time_ns, s.value_b, (SELECT f.value_b FROM sample f WHERE f.run_id = s.run_id AND f.device_id = s.device_id
-    AND f.metric = 'device_free' AND f.event IS s.event AND f.time_ns = s.time_ns LIMIT 1), s.record, s.event,
-  s.stream, p.text, s.node_id
-  FROM sample s LEFT JOIN string p ON p.id = s.pool_id WHERE s.run_id = ?1 AND s.device_id = ?2 AND s.metric = 'oom' ORDER BY s.position;
+WITH free AS MATERIALIZED (SELECT coalesce(event, -1) AS event, time_ns, value_b, min(position) FROM sample
+    WHERE run_id = ?1 AND device_id = ?2 AND metric = 'device_free' GROUP BY 1, 2)
+SELECT s.time_ns, s.value_b, f.value_b, s.record, s.event, s.stream, p.text, s.node_id
+  FROM sample s LEFT JOIN free f ON f.event = coalesce(s.event, -1) AND f.time_ns = s.time_ns
+  LEFT JOIN string p ON p.id = s.pool_id WHERE s.run_id = ?1 AND s.device_id = ?2 AND s.metric = 'oom' ORDER BY s.position;

@@ -136,6 +136,41 @@ static void named_statements(void **state)
     assert_in_range(seen, 15, MT_QUERY_N);
 }
 
+/* Whether a statement looks through all of a run for each of its rows. `EXPLAIN QUERY PLAN` lists
+ * what it does: id, the id of what that is a part of, and in the last column words. */
+static bool walks_for_each_row(const char *sql)
+{
+    bool correlated[1024] = {false}, found = false;
+    struct mt_stmt *s;
+    char *explain = mt_asprintf("EXPLAIN QUERY PLAN %s", sql);
+    prepare(explain, &s);
+    while (next(s)) {
+        const char *words = mt_stmt_text(s, 3);
+        int64_t id = mt_stmt_int(s, 0), parent = mt_stmt_int(s, 1);
+        assert_in_range(id, 0, MT_ARRAY_LEN(correlated) - 1);
+        correlated[id] = correlated[parent] || strstr(words, "CORRELATED");
+        found |= correlated[id] && strstr(words, "(run_id=?)");
+    }
+    mt_stmt_free(s);
+    free(explain);
+    return found;
+}
+
+/* Those whose rows are runs. */
+static bool is_of_runs(const char *query)
+{
+    return strcmp(query, "runs") == 0 || strcmp(query, "traces_beside") == 0;
+}
+
+static void rows_of_statements(void **state)
+{
+    (void)state;
+    for (int q = 0; q < MT_QUERY_N; q++)
+        if (reads(mt_queries[q].sql) && !is_of_runs(mt_queries[q].name) &&
+            walks_for_each_row(mt_queries[q].sql))
+            fail_msg("%s reads all of a run for each row", mt_queries[q].name);
+}
+
 static void views(void **state)
 {
     (void)state;
@@ -161,6 +196,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(scans_are_seen),
         cmocka_unit_test(named_statements),
+        cmocka_unit_test(rows_of_statements),
         cmocka_unit_test(views),
     };
     return cmocka_run_group_tests(tests, open_db, close_db);
