@@ -18,6 +18,11 @@ static const struct look {
 } looks[] = {
     {"SQLite format 3", 15, "an SQLite database", "To read a memtool database, name it with --db."},
     {"PK\x03\x04", 4, "a zip archive", "Unpack it first."},
+    {"\xfd"
+     "7zXZ",
+     5, "an xz file", "Unpack it first (xz -d), or compress with zstd."},
+    {"BZh", 3, "a bzip2 file", "Unpack it first (bunzip2), or compress with zstd."},
+    {"\x02\x21\x4c\x18", 4, "an LZ4 file of the legacy format", "Unpack it first (lz4 -d)."},
     {"\x7f"
      "ELF",
      4, "a program, not a recording", ""},
@@ -28,6 +33,25 @@ static const struct look {
     {"\x04\x22\x4d\x18", 4, "an LZ4 file that is compressed once more", "Unpack it once first."},
     {"<", 1, "HTML or XML", "Save the trace itself (trace.json), not the page that shows it."},
 };
+static const struct look tar = {"ustar", 5, "a tar archive", "Unpack it first (tar -xf)."};
+
+static bool is_at(const struct look *look, const char *head, size_t n, size_t at)
+{
+    return n >= at + look->n && memcmp(head + at, look->magic, look->n) == 0;
+}
+
+/* NULL: like nothing that is known. */
+static const struct look *look_of(const char *head, size_t n)
+{
+    enum { TAR_AT = 257 };
+    size_t skip = 0;
+    while (skip < n && head[skip] && strchr(" \t\r\n", head[skip]))
+        skip++;
+    for (size_t i = 0; i < MT_ARRAY_LEN(looks); i++)
+        if (is_at(&looks[i], head, n, skip))
+            return &looks[i];
+    return is_at(&tar, head, n, TAR_AT) ? &tar : NULL;
+}
 
 static enum mt_status not_recognised(const char *head, size_t n, struct mt_err *err)
 {
@@ -40,15 +64,12 @@ static enum mt_status not_recognised(const char *head, size_t n, struct mt_err *
         mt_err_hint(err, "Nothing was imported. The recording was probably never written.");
         return MT_EINPUT;
     }
-    size_t skip = 0;
-    while (skip < n && head[skip] && strchr(" \t\r\n", head[skip]))
-        skip++;
-    for (size_t i = 0; i < MT_ARRAY_LEN(looks); i++)
-        if (n - skip >= looks[i].n && memcmp(head + skip, looks[i].magic, looks[i].n) == 0) {
-            MT_FAIL(err, MT_EINPUT, "this is %s, not a trace", looks[i].is);
-            mt_err_hint(err, "%s%s%s", how, looks[i].hint[0] ? " " : "", looks[i].hint);
-            return MT_EINPUT;
-        }
+    const struct look *look = look_of(head, n);
+    if (look) {
+        MT_FAIL(err, MT_EINPUT, "this is %s, not a trace", look->is);
+        mt_err_hint(err, "%s%s%s", how, look->hint[0] ? " " : "", look->hint);
+        return MT_EINPUT;
+    }
     size_t text = 0;
     while (text < n &&
            ((unsigned char)head[text] >= ' ' || (head[text] >= '\t' && head[text] <= '\r')))

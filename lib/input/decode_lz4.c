@@ -19,6 +19,12 @@ static bool lz4_detect(const uint8_t *head, size_t n)
     return n >= sizeof magic && memcmp(head, magic, sizeof magic) == 0;
 }
 
+/* What LZ4 passes over: bytes of others between its frames. */
+static bool is_skippable(const uint8_t *head, size_t n)
+{
+    return n >= 4 && head[0] >> 4 == 5 && head[1] == 0x2a && head[2] == 0x4d && head[3] == 0x18;
+}
+
 static void *lz4_open(void)
 {
     LZ4F_dctx *ctx;
@@ -47,7 +53,8 @@ static enum mt_status lz4_decode(void *state, struct mt_source *src, uint8_t *ou
         bool no_more = src->n == 0;
         if (no_more && z->wants == 0)
             break;
-        if (z->wants == 0 && z->any && !lz4_detect(src->next, src->n))
+        if (z->wants == 0 && z->any && !lz4_detect(src->next, src->n) &&
+            !is_skippable(src->next, src->n))
             return mt_decode_trailing(src, "LZ4", err);
         /* No more than it wants: a call is a block, and one that fails loses no other. */
         size_t wants = z->wants ? z->wants : HEADER;

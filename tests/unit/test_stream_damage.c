@@ -180,6 +180,7 @@ static const struct {
     {"LZ4 whole", lz, "", 20, 0, 5, MT_OK, ""},
     {"LZ4, text behind", lz, "hello", 20, 5, 5, MT_EINPUT,
      "the LZ4 data is followed by other bytes, from byte 20 of the input on"},
+    {"LZ4, a skippable frame behind", lz, "\x50\x2a\x4d\x18\x01\0\0\0x", 20, 9, 5, MT_OK, ""},
     {"LZ4, half a magic behind", lz, "\x04\x22", 20, 2, 5, MT_EINPUT, NULL},
     {"LZ4, wrong header", "\x04\x22\x4d\x18\x40\x40\xc1", "", 7, 0, 0, MT_EINPUT, NULL},
     {"LZ4, only magic", "\x04\x22\x4d\x18", "", 4, 0, 0, MT_EINPUT,
