@@ -7,6 +7,7 @@
 
 #include "lib/base/search.h"
 #include "lib/base/sort.h"
+#include "lib/build/above.h"
 #include "lib/build/build.h"
 #include "lib/build/gradients.h"
 #include "lib/build/left_sizes.h"
@@ -36,6 +37,8 @@ struct finder {
      * the end of the last op there is. */
     int64_t computes_ns, computed_ns, last_ns;
     struct mt_left_sizes sizes;
+    struct mt_above leaf, step, graph; /* ops around one: as in places.h; that left a node for
+                                          backward */
 };
 
 /* A block: where and how long it lived. */
@@ -66,14 +69,29 @@ static bool is_known(const struct mt_recording *r, const struct mt_record *rec)
     return rec->bytes >= 0 && !r->devices.v[rec->device].no_addresses;
 }
 
-/* When the op ends that lies so many above that of a record. */
-static int64_t end_above(const struct finder *f, const struct mt_record *rec, int32_t up)
+static bool is_leaf(const void *places, const struct mt_op *op)
+{
+    return ((const struct mt_place *)places)[op->node].leaf_up == 0;
+}
+
+static bool is_step(const void *places, const struct mt_op *op)
+{
+    return ((const struct mt_place *)places)[op->node].step_up == 0;
+}
+
+static bool makes_graph(const void *nothing, const struct mt_op *op)
+{
+    (void)nothing;
+    return op->fwd_thread == MT_MAKES_GRAPH;
+}
+
+/* When an op around that of a record ends. */
+static int64_t end_above(const struct finder *f, struct mt_above *which,
+                         const struct mt_record *rec)
 {
     const struct mt_thread *t = &f->r->threads.v[rec->thread];
-    const struct mt_op *op = &t->ops.v[rec->op - t->op_base];
-    for (; up > 0 && op->parent != MT_NONE; up--)
-        op = &t->ops.v[op->parent - t->op_base];
-    return op->end_ns;
+    const uint32_t op = mt_above(which, t, rec->op);
+    return t->ops.v[(op == MT_NONE ? rec->op : op) - t->op_base].end_ns;
 }
 
 /* ---- backward passes and steps ---- */
@@ -147,11 +165,11 @@ static void find_rounds(struct finder *f, const struct mt_processes *p, uint32_t
 
 /* ---- rules of one block alone ---- */
 
-static bool is_temporary(const struct finder *f, const struct life *l)
+static bool is_temporary(struct finder *f, const struct life *l)
 {
     if (!l->place || l->place->leaf_up == MT_PLACE_NOWHERE || l->died_ns == INT64_MAX)
         return false;
-    int64_t end_ns = end_above(f, l->alloc, l->place->leaf_up);
+    int64_t end_ns = end_above(f, &f->leaf, l->alloc);
     return f->r->whole_us ? l->died_ns < end_ns : l->died_ns <= end_ns;
 }
 
@@ -169,7 +187,7 @@ static enum mt_category_rule rule_in_backward(const struct finder *f, const stru
 }
 
 /* R1 to R6; MT_CATEGORY_NO_RULE: another. */
-static enum mt_category_rule rule_alone(const struct finder *f, const struct life *l)
+static enum mt_category_rule rule_alone(struct finder *f, const struct life *l)
 {
     if (is_temporary(f, l))
         return MT_CATEGORY_R1;
@@ -179,7 +197,7 @@ static enum mt_category_rule rule_alone(const struct finder *f, const struct lif
         return rule_in_backward(f, l);
     if (l->place->step_up == MT_PLACE_NOWHERE)
         return MT_CATEGORY_NO_RULE;
-    return l->died_ns > end_above(f, l->alloc, l->place->step_up) ? MT_CATEGORY_R2 : MT_CATEGORY_R3;
+    return l->died_ns > end_above(f, &f->step, l->alloc) ? MT_CATEGORY_R2 : MT_CATEGORY_R3;
 }
 
 /* ---- parameters ---- */
@@ -192,13 +210,9 @@ static bool spans_steps(const struct finder *f, const struct life *l)
 }
 
 /* Whether an op around it, or the one itself, left a node for backward. */
-static bool is_of_graph(const struct finder *f, const struct mt_record *rec)
+static bool is_of_graph(struct finder *f, const struct mt_record *rec)
 {
-    const struct mt_thread *t = &f->r->threads.v[rec->thread];
-    for (uint32_t i = rec->op; i != MT_NONE; i = t->ops.v[i - t->op_base].parent)
-        if (t->ops.v[i - t->op_base].fwd_thread == MT_MAKES_GRAPH)
-            return true;
-    return false;
+    return mt_above(&f->graph, &f->r->threads.v[rec->thread], rec->op) != MT_NONE;
 }
 
 /* Made as the building of a model does it. */
@@ -276,7 +290,7 @@ static bool is_kept(const struct finder *f, const struct life *l)
 }
 
 /* Who holds an activation when the next backward pass begins. */
-static enum mt_category_rule activation(const struct finder *f, const struct life *l)
+static enum mt_category_rule activation(struct finder *f, const struct life *l)
 {
     size_t next = backwards_up_to(f, l->born_ns);
     if (next == f->backward_n || l->died_ns <= f->backwards[next].start_ns)
@@ -286,12 +300,12 @@ static enum mt_category_rule activation(const struct finder *f, const struct lif
 
 /* What the program keeps: a result of the forward pass, where its op left a node; averages of
  * weights, caches and copies are made without. */
-static enum mt_category_rule kept_rule(const struct finder *f, const struct mt_record *rec)
+static enum mt_category_rule kept_rule(struct finder *f, const struct mt_record *rec)
 {
     return is_of_graph(f, rec) ? MT_CATEGORY_R12B : MT_CATEGORY_R12;
 }
 
-static enum mt_category_rule rule_of_rest(const struct finder *f, const struct life *l)
+static enum mt_category_rule rule_of_rest(struct finder *f, const struct life *l)
 {
     if (is_still_parameter(f, l))
         return MT_CATEGORY_R8;
@@ -379,10 +393,11 @@ static void apply_rules(struct finder *f)
 void mt_build_categories(struct mt_recording *r, const struct mt_processes *p,
                          const struct mt_gradients *g)
 {
-    struct finder f = {.r = r};
+    struct finder f = {
+        .r = r, .leaf.fits = is_leaf, .step.fits = is_step, .graph.fits = makes_graph};
     if (r->kind != MT_RUN_TRACE)
         return;
-    f.places = mt_places_find(r);
+    f.leaf.of = f.step.of = f.places = mt_places_find(r);
     for (size_t i = 0, end; i < p->shares.n; i = end) {
         uint32_t process = p->shares.v[i].process;
         struct mt_backwards b = mt_backwards_of(g, process);
@@ -397,6 +412,9 @@ void mt_build_categories(struct mt_recording *r, const struct mt_processes *p,
         apply_rules(&f);
     }
     r->categorized = true;
+    mt_above_free(&f.leaf);
+    mt_above_free(&f.step);
+    mt_above_free(&f.graph);
     free(f.places);
     mt_vec_free(&f.steps);
     mt_vec_free(&f.rounds);

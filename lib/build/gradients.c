@@ -2,6 +2,7 @@
 #include "lib/base/sort.h"
 
 #include "lib/base/search.h"
+#include "lib/build/above.h"
 #include "lib/build/build.h"
 #include "lib/build/phases.h"
 #include <stdlib.h>
@@ -24,6 +25,7 @@ struct finder {
     struct mt_gradients *out;
     bool *leads;               /* of each thread: its work ends a backward pass */
     MT_VEC(struct sign) signs; /* of one process */
+    struct mt_above call;      /* of AccumulateGrad */
 };
 
 static const char *name_of(const struct mt_recording *r, const struct mt_node *n)
@@ -34,6 +36,12 @@ static const char *name_of(const struct mt_recording *r, const struct mt_node *n
 static bool is_accumulate(const struct mt_recording *r, const struct mt_node *n)
 {
     return mt_frame_is_engine(r, n->frame) && strcmp(name_of(r, n), accumulate) == 0;
+}
+
+static bool accumulates(const void *recording, const struct mt_op *op)
+{
+    const struct mt_recording *r = recording;
+    return is_accumulate(r, &r->nodes.v[op->node]);
 }
 
 /* ---- backward passes ---- */
@@ -122,15 +130,9 @@ static void find_backwards(struct finder *f)
 /* ---- gradients ---- */
 
 /* The call of AccumulateGrad that a record happened in; MT_NONE = none. */
-static uint32_t call_of(const struct mt_recording *r, const struct mt_record *rec)
+static uint32_t call_of(struct finder *f, const struct mt_record *rec)
 {
-    if (rec->unseen)
-        return MT_NONE;
-    const struct mt_thread *t = &r->threads.v[rec->thread];
-    uint32_t op = rec->op;
-    while (op != MT_NONE && !is_accumulate(r, &r->nodes.v[t->ops.v[op - t->op_base].node]))
-        op = t->ops.v[op - t->op_base].parent;
-    return op;
+    return rec->unseen ? MT_NONE : mt_above(&f->call, &f->r->threads.v[rec->thread], rec->op);
 }
 
 /* Whether a block could be a gradient, as far as its allocation goes; *at: its backward pass. */
@@ -165,8 +167,8 @@ static void find_gradients(struct finder *f)
                                 .node = mt_rec_node(f->r, rec),
                                 .device = rec->device};
         g.added = g.freed_ns <= f->out->backwards.v[at].end_ns;
-        g.call = call_of(f->r, g.added ? mate : rec);
-        if (!g.added || (g.call != MT_NONE && g.call != call_of(f->r, rec)))
+        g.call = call_of(f, g.added ? mate : rec);
+        if (!g.added || (g.call != MT_NONE && g.call != call_of(f, rec)))
             *mt_vec_push(&f->out->all) = g;
     }
 }
@@ -216,7 +218,7 @@ static void keep_sound(struct mt_gradients *g)
 void mt_gradients_find(const struct mt_recording *r, const struct mt_processes *p,
                        struct mt_gradients *out)
 {
-    struct finder f = {.r = r, .p = p, .out = out};
+    struct finder f = {.r = r, .p = p, .out = out, .call = {.fits = accumulates, .of = r}};
     *out = (struct mt_gradients){0};
     f.leads = mt_alloc(r->threads.n + 1);
     find_leaders(&f);
@@ -229,6 +231,7 @@ void mt_gradients_find(const struct mt_recording *r, const struct mt_processes *
     mt_vec_free(&f.signs);
     free(f.leads);
     find_gradients(&f);
+    mt_above_free(&f.call);
     drop_copied(out);
     keep_sound(out);
 }
