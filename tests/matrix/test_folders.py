@@ -22,13 +22,13 @@ with open(os.path.join(SAMPLES, "snapshots", "basic.pickle"), "rb") as sample:
 made = 0
 
 
-def write(path, told=None):
+def write(path, told=None, world=4):
     """A recording that no other file has, of the kind that the name says; told: what it says of its rank."""
     global made
     made += 1
     os.makedirs(os.path.dirname(path), exist_ok=True)
     if re.search(r"json(\.gz)?$", path):
-        trace = dict(TRACE, made=made, **({"distributedInfo": {"rank": told, "world_size": 4}} if told is not None else {}))
+        trace = dict(TRACE, made=made, **({"distributedInfo": {"rank": told, "world_size": world}} if told is not None else {}))
         with (gzip.open if path.endswith(".gz") else open)(path, "wt", encoding="utf-8") as file:
             json.dump(trace, file)
     else:
@@ -208,6 +208,15 @@ for count in (4, 1):
     m.check("no allocation failed" in m.run("oom", "job")[1], count, "none failed")
     left = m.json("trend", "job")["rows"]
     m.check(len([row for row in left if row["section"] == "run"]) == 8 + 2 * count, count, "none is lost")
+# Of hosts nobody knows which ranks they have: none of these is said to be missing, but that some are.
+for world, said in ((8, False), (12, True)):
+    write(f"world{world}/traces/rank0_trace.json", told=0, world=world)
+    for host in (0, 1):
+        for rank in range(4):
+            write(f"world{world}/node{host}/memory/rank{rank}_memory_snapshot.pickle")
+    imported(f"world{world}")
+    _, notes = told_of_ranks()
+    m.check(("Of the 12 ranks of the job at least 3 are not among these runs." in notes) == said and ("not among" in notes) == said, world, "ranks that may be there", notes)
 for shape, folders in (("repeats", ("run_1", "run_2")), ("dates", ("2026-11-26", "2026-11-27")), ("jobs", ("a-17", "b 18")), ("global", ("host0/0", "host1/2"))):
     for folder in folders:
         for rank in (0, 1):
