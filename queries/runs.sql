@@ -133,9 +133,14 @@ SELECT count(*), min(t.name) FROM run t WHERE t.kind = 0 AND t.id IN
   AND (t.start_ns < 100000000000000000 OR (SELECT r.start_ns FROM run r WHERE r.id = ?1) <= 0);
 
 -- name: processes_beside
--- in: ?1 run id   out: the name of the first run of processes in its groups
-SELECT t.name FROM run t WHERE t.kind = 3 AND t.id IN
-  (SELECT b.run_id FROM run_group a JOIN run_group b ON b.name = a.name WHERE a.run_id = ?1)
+-- The run of processes that has the one of a trace: of its PID, or the only one in its groups.
+-- in: ?1 run id   out: its name
+WITH beside AS (SELECT id, name FROM run WHERE kind = 3 AND id IN
+    (SELECT b.run_id FROM run_group a JOIN run_group b ON b.name = a.name WHERE a.run_id = ?1)),
+  own(pid) AS (SELECT h.pid FROM thread h WHERE h.run_id = ?1 AND h.pid <> '' AND h.pid NOT GLOB '*[^0-9]*' LIMIT 1)
+SELECT t.name FROM beside t WHERE (SELECT count(*) FROM beside) = 1
+    OR EXISTS (SELECT 1 FROM own JOIN device d ON d.run_id = t.id AND d.name = 'process:' || own.pid)
+    OR (SELECT CAST(m.value AS TEXT) FROM meta m WHERE m.run_id = t.id AND m.key = 'pid' ORDER BY m.position LIMIT 1) = (SELECT pid FROM own)
   ORDER BY t.id LIMIT 1;
 
 -- name: run_pid

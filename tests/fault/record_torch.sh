@@ -95,6 +95,7 @@ del big
 gc.collect()
 time.sleep(.3)
 END
+"$MEMTOOL" import "$SAMPLES/process/mprofile.dat" --name earlier --group parts >out 2>err || fail "a log of another process: exit $?"
 "$MEMTOOL" record --torch --name parts -- python3 parts.py >out 2>err || fail "exit $?"
 device=$(ask "SELECT device FROM v_device WHERE run = 'parts' AND device <> 'processes' ORDER BY peak_b DESC LIMIT 1")
 figures() { "$MEMTOOL" memory parts --device "$device" --format csv "$@" 2>>err; } # of the Python itself
