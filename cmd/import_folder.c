@@ -307,6 +307,11 @@ static enum mt_status nothing_found(const struct walk *w, struct mt_err *err)
     else if (w->link_n)
         mt_err_hint(err, "Nothing was imported. Links to folders are not followed: name what they "
                          "lead to.");
+    else if (w->deep_n)
+        mt_err_hint(err,
+                    "Nothing was imported. Folders more than %d levels down are not searched: "
+                    "name one further inside.",
+                    DEEPEST);
     else
         mt_err_hint(err, "Nothing was imported.");
     return MT_EUSAGE;

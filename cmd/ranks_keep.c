@@ -204,8 +204,8 @@ static void note_missing(const struct mt_ranks *r, struct mt_report *notes)
     if (least_n > 0)
         mt_report_note(notes, "Of the %lld ranks of the job %s%lld %s not among these runs%s%s%s.",
                        (long long)rank_n, unknown_n ? "at least " : "", (long long)least_n,
-                       least_n == 1 ? "is" : "are", unknown_n ? "" : ": ",
-                       unknown_n ? "" : names.s, !unknown_n && missing_n > NAMED ? ", ..." : "");
+                       least_n == 1 ? "is" : "are", unknown_n ? "" : ": ", unknown_n ? "" : names.s,
+                       !unknown_n && missing_n > NAMED ? ", ..." : "");
     mt_buf_free(&names);
 }
 

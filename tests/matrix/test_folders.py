@@ -318,6 +318,8 @@ m.check(names() == ["rank0_stacks.txt"] and "passed over" not in err, "stacks al
 os.makedirs("empty/a/b")
 m.db = os.path.abspath("none.memtool.db")
 m.check("there is no trace in this folder (0 files looked at)" in m.run("import", "empty", codes=(2,))[2], "nothing")
+write("deep/1/2/3/4/5/6/7/8/9/rank0.pickle")
+m.check("more than 8 levels down are not searched" in m.run("import", "deep", codes=(2,))[2], "nothing that is not too far down")
 m.check("With --series folders inside it are not searched" in m.run("import", "--series", "empty", codes=(2,))[2], "a series is of one folder")
 if os.getuid():
     write("locked/in/rank0.pickle")
