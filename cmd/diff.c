@@ -91,19 +91,21 @@ static void warn(const struct mt_diff *d, int other_n, struct mt_report *r)
         d->match_n[MT_MATCH_SAME] + d->match_n[MT_MATCH_FORM] + d->match_n[MT_MATCH_NAME];
     if (!mt_formats_alike(a->run.format, b->run.format))
         mt_note_recorders(r, &a->run, &b->run);
-    if (strcmp(a->device.name, b->device.name) != 0 && !mt_diff_of_processes(d))
+    bool one_device = strcmp(a->device.name, b->device.name) == 0;
+    if (!one_device && !mt_diff_of_processes(d))
         mt_report_note(r, "Compared is %s on %s with %s on %s.", a->run.name, a->device.name,
                        b->run.name, b->device.name);
-    if (mt_run_same(&a->run, &b->run))
-        mt_report_note(r, "Both are the same %s.",
-                       strcmp(a->run.name, b->run.name) == 0 ? "run" : "recording");
+    bool same = mt_run_same(&a->run, &b->run);
+    bool one = same && strcmp(a->run.name, b->run.name) == 0;
+    if (same)
+        mt_report_note(r, "Both are the same %s.", one ? "run" : "recording");
     if (a->step_n != b->step_n && !per_step && !mt_diff_of_processes(d))
         mt_report_note(r, "%s has %s, %s %s: %s.", a->run.name,
                        mt_human_plural(a->step_n, "step", first), b->run.name,
                        mt_human_count(b->step_n, second),
                        a->step_n && b->step_n ? "compare totals with --per-step"
                                               : "growth per step cannot be compared");
-    for (int s = 0; s < 2; s++) {
+    for (int s = 0; s < (one && one_device ? 1 : 2); s++) {
         const struct mt_diff_side *side = &d->side[s];
         unsigned said = MT_GAP_END | MT_GAP_REST | MT_GAP_MEANING; /* by the run's notes */
         unsigned gaps = side->gaps & ~said;

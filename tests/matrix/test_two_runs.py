@@ -27,6 +27,8 @@ def with_itself(run, device):
             m.check(not bad and row["match"] in ("same", None), run.name, "diff with itself", key, bad, row.get("site") or row.get("name"))
     code, _, _ = m.run("diff", run.name, run.name, "--device", device, "--exit-code")
     m.check(code in (0, 3), run.name, "diff --exit-code with itself", code)
+    notes = m.json("diff", run.name, run.name, "--device", device)["notes"]
+    m.check(len(notes) == len(set(notes)), run.name, "diff with itself says the same twice", notes)
 
 
 def key_of(row):
