@@ -10,6 +10,7 @@ static const char *const meanings[MT_MEANS_N] = {
 enum mt_meaning mt_meaning_of(const struct mt_read_opts *opts, enum mt_meaning usual,
                               struct mt_recording *rec)
 {
+    rec->values_unsaid = true;
     if (opts->values)
         return opts->values;
     mt_rec_note_detail(rec, MT_NOTE_VALUES, "%s", meanings[usual]);

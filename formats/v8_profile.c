@@ -272,6 +272,7 @@ static void note_samples(const struct reader *r)
 static enum mt_status read_all(struct reader *r, struct mt_stream *in, struct mt_err *err)
 {
     enum mt_meaning meaning = r->opts->values ? r->opts->values : MT_MEANS_AT_END;
+    r->rec->values_unsaid = true;
     mt_heap_knows(r->heap, mt_meaning_figures(meaning, false));
     MT_TRY(mt_json_walk_begin(&r->walk, in, err));
     enum mt_status st = read_document(r, err);
