@@ -17,6 +17,7 @@ struct found {
     int64_t first_ns, second_ns; /* of the clock; MT_UNKNOWN */
     const struct mt_rank *first, *any;
     const char *first_on, *any_on; /* the devices where these did */
+    bool several;                  /* allocations failed in one of them */
     bool unclocked, elsewhere;     /* not on the kind of device that ranks are compared by */
 };
 
@@ -81,6 +82,7 @@ static enum mt_status add_oom(struct mt_report *r, struct found *f, const struct
         mt_report_put(r, row, "device_free_b", mt_cell_int(oom->device_free_b));
     mt_report_put(r, row, "oom_n", mt_cell_int((int64_t)ooms->all.n));
     f->n++;
+    f->several |= ooms->all.n > 1;
     f->any = rank;
     f->any_on = on;
     f->unclocked |= !clocked;
@@ -167,6 +169,9 @@ static void describe(const struct mt_ranks *ranks, const struct found *f, struct
     if (f->unclocked && f->n > 1)
         mt_report_note(r, "Not all recordings say when they were made: which failed first is not "
                           "known.");
+    if (f->several)
+        mt_report_note(r, "Where several allocations failed, the first is shown; `memtool oom RUN` "
+                          "shows the last.");
     mt_report_total(r, "rank_n", mt_cell_int((int64_t)ranks->all.n));
     mt_report_total(r, "oom_rank_n", mt_cell_int((int64_t)f->n));
     mt_report_total(r, "first_run",

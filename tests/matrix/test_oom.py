@@ -211,6 +211,8 @@ m.run("import", "retries", "--group", "retries")
 answer = m.json("oom", "retries")
 m.check([(row["rank"], row["asked_for_b"] >> 20, row["oom_n"], row["after_first_ns"]) for row in answer["rows"]] == [(1, 20, 2, 0), (0, 30, 2, 10000)],
         "the first failure of each dump", answer["rows"])
+m.check(any("the first is shown" in note and "shows the last" in note for note in answer["notes"]), "which of several failures", answer["notes"])
+m.check("asked for by" in m.run("oom", "retries_rank1")[1] and "90 MiB" in m.run("oom", "retries_rank1")[1], "the last failure of one dump")
 m.check(answer["totals"]["first_run"] == "retries_rank1" and "rank 1 ran out first, 10 us before" in m.run("oom", "retries")[1], "who was first", answer["totals"])
 m.run("import", os.path.join(os.environ["SAMPLES"], "process/mprofile.dat"), "--group", "again")
 _, _, err = m.run("ranks", "again", "--format", "csv")
