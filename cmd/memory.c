@@ -152,6 +152,21 @@ static void add_columns(struct mt_report *r, bool process)
     }
 }
 
+static enum mt_status hint_peak(const struct mt_view *v, struct mt_err *err)
+{
+    struct mt_steps steps = {0};
+    struct mt_err ignored = MT_ERR_INIT;
+    bool any = mt_steps_load(v->db, &v->run, &steps, &ignored) == MT_OK && steps.all.n;
+    if (at.n)
+        mt_err_hint(err, "`memtool peak %s --at TIME` shows what was in use then.", v->run.name);
+    else if (any)
+        mt_err_hint(err, "`memtool peak %s --per step` shows the steps.", v->run.name);
+    else
+        mt_err_hint(err, "It has no steps either. %s", mt_run_how_to_mark(&v->run));
+    mt_steps_free(&steps);
+    return MT_EUSAGE;
+}
+
 /* Moments and all steps are of processes: of others `peak` knows what is in use then. */
 static enum mt_status check_asked(const struct mt_view *v, struct mt_err *err)
 {
@@ -162,11 +177,7 @@ static enum mt_status check_asked(const struct mt_view *v, struct mt_err *err)
     if (!process) {
         MT_FAIL(err, MT_EUSAGE, "%s is for process logs, and run '%s' is not one", option,
                 v->run.name);
-        mt_err_hint(err,
-                    at.n ? "`memtool peak %s --at TIME` shows what was in use then."
-                         : "`memtool peak %s --per step` shows the steps.",
-                    v->run.name);
-        return MT_EUSAGE;
+        return hint_peak(v, err);
     }
     if (per && strcmp(per, "step") != 0)
         MT_FAIL(err, MT_EUSAGE, "--per is step, not '%s'", per);
