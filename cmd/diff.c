@@ -419,6 +419,11 @@ static enum mt_status run(const struct mt_args *given, int *exit_code, struct mt
     MT_TRY_OUT(mt_diff_report(&c.live, &c.op, &w, &reports, err));
     warn(&c.op, c.other_n, reports.v[reports.n - 1]);
     note_lines(&c, reports.v[reports.n - 1]);
+    if (exit_code_wanted && args->n > 2)
+        mt_report_note(
+            reports.v[reports.n - 1],
+            "--exit-code judges the last run, %s, against the first, %s, and none between.",
+            c.op.side[1].run.name, c.op.side[0].run.name);
     if (exit_code_wanted)
         MT_TRY_OUT(judge(&c, &chosen, &of_groups, reports.v[reports.n - 1], exit_code, err));
     MT_TRY_OUT(show(&of_groups, &reports, err));

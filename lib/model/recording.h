@@ -388,7 +388,7 @@ struct mt_recording {
                                  (heap.h) instead of records: nothing but totals is to be built */
     uint64_t summed_n;        /* then, the memory records these are of */
     struct mt_lull lull;      /* then, of what was recorded */
-    bool values_unsaid;       /* the file does not say what its numbers are: `import --values` does */
+    bool values_unsaid;       /* what its numbers are is said by `import --values`, or nobody */
     bool split_sizes;         /* asked for: paths are to be apart by the size of blocks (heap.h) */
     bool library_sites;       /* asked for: lines of Python libraries are sites as the user's are */
     const char *time_unit;    /* static: ns; of others, which only order: instructions, bytes,
