@@ -104,6 +104,15 @@ static void add_attribute(struct mt_buf *out, const char *name, const char *valu
     mt_buf_addc(out, '"');
 }
 
+/* For people: ops as they read them. */
+static void add_words(struct mt_buf *out, const char *text)
+{
+    struct mt_buf words = {0};
+    mt_escape_short(&words, text);
+    mt_escape_xml(out, words.s);
+    mt_buf_free(&words);
+}
+
 /* What tells a test case from the others. */
 static void add_title(const struct mt_findings *f, const struct mt_checked *c, struct mt_buf *out)
 {
@@ -136,11 +145,14 @@ static void add_testcase(const struct mt_findings *f, const struct mt_checked *c
         mt_buf_addf(out, ">\n      <%s", c->verdict == MT_CHECK_FAIL ? "failure" : "skipped");
         if (c->verdict == MT_CHECK_FAIL)
             add_attribute(out, "type", rule->kind->name);
-        add_attribute(out, "message", finding.s);
+        mt_buf_adds(out, " message=\"");
+        add_words(out, finding.s);
+        mt_buf_addc(out, '"');
         if (c->verdict == MT_CHECK_FAIL) {
             mt_buf_addc(out, '>');
             mt_finding_explained(c, &more);
-            mt_escape_xml(out, more.s);
+            if (more.n)
+                add_words(out, more.s);
             mt_buf_clear(&more);
             mt_finding_look(f, c, &more);
             mt_buf_adds(out, "\nsee: ");

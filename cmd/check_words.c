@@ -246,6 +246,10 @@ void mt_findings_sum(const struct mt_findings *f, struct mt_buf *out)
     mt_buf_adds(out, mt_human_plural((int64_t)f->rule_n, "rule", text));
     if (f->each)
         mt_buf_addf(out, " for each of %s", mt_human_plural((int64_t)run_n, "run", text));
+    else if (f->unnamed) {
+        mt_buf_adds(out, " for ");
+        mt_escape_terminal(out, f->new->runs.v[0].name);
+    }
     if (f->v.n > f->rule_n * run_n)
         mt_buf_addf(out, " on %s",
                     mt_human_plural((int64_t)mt_findings_devices(f), "device", text));
