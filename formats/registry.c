@@ -194,8 +194,9 @@ enum mt_status mt_reader_line(struct mt_lines *lines, struct mt_line *line,
     if (st != MT_EINPUT && !(st == MT_OK && *any && line->cut))
         return st;
     *any = false;
-    return mt_reader_cut(opts, rec, mt_lines_offset(lines), "ends early: the file was cut off",
-                         err);
+    return mt_reader_cut(
+        opts, rec, mt_lines_offset(lines),
+        "its last line does not end: the file was cut off, or lacks only its last newline", err);
 }
 
 enum mt_status mt_reader_found(const struct mt_recording *rec, const char *hint, struct mt_err *err)

@@ -22,7 +22,8 @@ static const struct summed_file allocs[] = {
     {"what is older", "1: free 0x10\n",
      " alloc 0 n 0 peak 0 end 0 moments 0 events 1\nnote before_trace 1\nnote no_allocations 1\n"},
     {"cut", "1: malloc 0x10 20\n1: malloc 0x20 2",
-     "error at 34: ends early: the file was cut off\n"},
+     "error at 34: its last line does not end: the file was cut off, or lacks only its last "
+     "newline\n"},
     {"cut, --partial", "1: malloc 0x10 20\n1: malloc 0x20 2",
      " alloc 20 n 1 peak 20 end 20 outside 20/20/20 moments 1 events 1\nnote cut 1\n"},
 };

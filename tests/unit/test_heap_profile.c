@@ -114,7 +114,8 @@ static const struct summed_file profiles[] = {
     {"no first line", TEXT "hello\n",
      "error at 0: damaged: this is no first line of a heap profile\n"},
     {"cut in a line", TEXT "2: 20 [2: 20] @ heapprofile\n1: 10 [1: 10] @ 0x20",
-     "error at 62: ends early: the file was cut off\n"},
+     "error at 62: its last line does not end: the file was cut off, or lacks only its last "
+     "newline\n"},
     {"cut in a line, --partial", TEXT "2: 20 [2: 20] @ heapprofile\n1: 10 [1: 10] @ 0x20",
      " alloc 20 n 2 peak ? end 20 outside 20/0/20 no time 0\n"
      "note cut 1\n"

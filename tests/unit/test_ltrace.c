@@ -63,7 +63,9 @@ static const struct summed_file files[] = {
     {"what is older", "free(0x10) = <void>\n",
      " alloc 0 n 0 peak 0 end 0 moments 0 events 1\nnote before_trace 1\nnote no_allocations 1\n"},
     {"nothing that allocates", "puts(\"x\") = 2\n", "error at -1: no call in it allocates\n"},
-    {"cut", "malloc(8) = 0x10\nmalloc(4) = 0x2", "error at 32: ends early: the file was cut off\n"},
+    {"cut", "malloc(8) = 0x10\nmalloc(4) = 0x2",
+     "error at 32: its last line does not end: the file was cut off, or lacks only its last "
+     "newline\n"},
     {"cut, --partial", "malloc(8) = 0x10\nmalloc(4) = 0x2",
      " alloc 8 n 1 peak 8 end 8 outside 8/8/8 moments 1 events 1\nnote cut 1\n"},
 };

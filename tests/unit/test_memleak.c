@@ -62,7 +62,8 @@ static const struct summed_file files[] = {
     {"no report", "Attaching to pid 3, Ctrl+C to quit.\n",
      "error at -1: memleak has reported nothing in this file\n"},
     {"cut", TOP("1:2:3", "9") "\t8 bytes in 1 alloc",
-     "error at 70: ends early: the file was cut off\n"},
+     "error at 70: its last line does not end: the file was cut off, or lacks only its last "
+     "newline\n"},
     {"cut, --partial",
      TOP("1:2:3", "9") "\t8 bytes in 1 allocations from stack\n\t\tmain+0x1 [a]\n\t\t__libc",
      " alloc ? n ? peak 8 end 8 moments 1 ns 0\nmain 0/8/8\nnote cut 1\n" ONE},

@@ -71,7 +71,9 @@ static const struct summed_file mtraces[] = {
     {"nothing at all", START "= End\n",
      " alloc 0 n 0 peak 0 end 0 moments 0 events 0\n"
      "note no_allocations 1\n"},
-    {"cut", START A "+ 0x10 0x1\n" A "+ 0x2", "error at 50: ends early: the file was cut off\n"},
+    {"cut", START A "+ 0x10 0x1\n" A "+ 0x2",
+     "error at 50: its last line does not end: the file was cut off, or lacks only its last "
+     "newline\n"},
     {"cut, --partial", START A "+ 0x10 0x1\n" A "+ 0x2",
      " alloc 1 n 1 peak 1 end 1 moments 1 events 1\n"
      "[a+0x12] 1/1/1\n"

@@ -124,7 +124,8 @@ static const struct summed_file files[] = {
      " alloc 0 n 0 peak 0 end 0 moments 0 events 1\nnote skipped 1\nnote no_allocations 1\n"},
     {"nothing of memory", "getpid() = 3\n", "error at -1: no call in it maps memory\n"},
     {"cut", "brk(NULL) = 0x1000\nbrk(0x2000) = 0x20",
-     "error at 37: ends early: the file was cut off\n"},
+     "error at 37: its last line does not end: the file was cut off, or lacks only its last "
+     "newline\n"},
     {"cut, --partial", "brk(NULL) = 0x1000\nbrk(0x2000) = 0x2000\nbrk(0x30",
      " alloc 4096 n 1 peak 4096 end 4096 moments 1 events 2\n[heap] 4096/4096/4096\nnote cut 1\n"},
 };
