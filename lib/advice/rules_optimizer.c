@@ -22,16 +22,87 @@ static bool works_between(const struct mt_advice_facts *f, int64_t from_ns, int6
     return i < f->work.n && f->ops.v[f->work.v[i]].start_ns < to_ns;
 }
 
+/* Whether the backward pass at that time is the first to begin since another time: it makes
+ * gradients, those after it only add to them. */
+static bool is_first_since(const struct mt_advice_facts *f, int64_t since_ns, int64_t t_ns)
+{
+    const struct mt_advice_backward *v = f->backwards.v;
+    size_t n = f->backwards.n, first = n ? mt_count_below(&v->start_ns, n, sizeof *v, since_ns) : 0;
+    return first < n && t_ns <= v[first].end_ns;
+}
+
+/* Whether a backward pass makes that block to add it to a gradient. */
+static bool is_added(const struct mt_advice_facts *f, const struct mt_advice_block *b)
+{
+    return b->category == MT_CATEGORY_AUTOGRAD_DETAIL && b->freed_op != MT_NONE &&
+           f->ops.v[b->freed_op].inside & MT_IN_ACCUMULATE;
+}
+
+/* Gradients of one size that end early. Where a backward pass adds to one that would be gone by
+ * then - a generator's to those of its discriminator - it makes the gradient again. */
+struct ended_early {
+    int64_t until;         /* the record at which the last of them was freed */
+    int64_t next_ns, next; /* those that end at next_ns, and what is `until` from then on */
+};
+
+static void end_next(struct ended_early *e, int64_t t_ns)
+{
+    if (t_ns >= e->next_ns && e->next > e->until)
+        e->until = e->next;
+}
+
+static void add_ended(struct ended_early *e, int64_t end_ns, int64_t until)
+{
+    end_next(e, end_ns - 1);
+    e->next = end_ns == e->next_ns && e->next > until ? e->next : until;
+    e->next_ns = end_ns;
+}
+
+/* What is added to gradients that would be gone becomes the gradient: until the next step, or until
+ * they were freed. */
+static bool make_again(struct mt_advice_plan *p, struct ended_early *e, size_t block)
+{
+    const struct mt_advice_facts *f = p->f;
+    const struct mt_advice_block *b = &f->blocks.v[block];
+    size_t stepped = mt_advice_first_since(f, f->optimizers.v, f->optimizers.n, b->alloc_ns);
+    uint32_t next = stepped < f->optimizers.n ? f->optimizers.v[stepped] : MT_NONE;
+    end_next(e, b->alloc_ns);
+    if (!stepped || b->alloc_record >= e->until ||
+        !is_first_since(f, f->ops.v[f->optimizers.v[stepped - 1]].start_ns, b->alloc_ns))
+        return false;
+    int64_t to = next == MT_NONE ? e->until : mt_advice_record(f, f->ops.v[next].end_ns);
+    to = to < e->until ? to : e->until;
+    if (p->lives.all.v[block].to >= to)
+        return false;
+    p->lives.all.v[block].to = to;
+    p->touched[block] = true;
+    return true;
+}
+
 bool mt_advise_zero_grad_early(struct mt_advice_plan *p)
 {
     const struct mt_advice_facts *f = p->f;
     bool any = false;
+    struct mt_map by_size = {0};
+    MT_VEC(struct ended_early) ended = {0};
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
         uint32_t step = b->category == MT_CATEGORY_GRADIENT ? step_after(f, b->alloc_ns) : MT_NONE;
-        if (step != MT_NONE && works_between(f, f->ops.v[step].end_ns, b->freed_ns))
-            any |= mt_advice_cut(p, i, mt_advice_record(f, f->ops.v[step].end_ns));
+        uint32_t same = mt_map_get(&by_size, (uint64_t)b->bytes);
+        if (same != MT_MAP_NONE && is_added(f, b) && make_again(p, &ended.v[same], i))
+            p->bound = MT_BOUND_ABOUT;
+        if (step == MT_NONE || !works_between(f, f->ops.v[step].end_ns, b->freed_ns) ||
+            !mt_advice_cut(p, i, mt_advice_record(f, f->ops.v[step].end_ns)))
+            continue;
+        any = true;
+        if (same == MT_MAP_NONE) {
+            same = *mt_map_at(&by_size, (uint64_t)b->bytes) = (uint32_t)ended.n;
+            *mt_vec_push(&ended) = (struct ended_early){0};
+        }
+        add_ended(&ended.v[same], f->ops.v[step].end_ns, b->freed_record);
     }
+    mt_map_free(&by_size);
+    mt_vec_free(&ended);
     if (any)
         mt_buf_adds(&p->because, "gradients are alive while the next forward pass runs");
     return any;
@@ -57,16 +128,11 @@ static int64_t zeroed_after(const struct mt_advice_facts *f, int64_t t_ns)
     return i < f->zero_grads.n ? f->ops.v[f->zero_grads.v[i]].end_ns : INT64_MAX;
 }
 
-/* Whether the backward pass at that time is the first since gradients were given up: it makes them,
- * those after it only add to them. */
-static bool is_first_since_zero(const struct mt_advice_facts *f, int64_t t_ns)
+/* When gradients were given up last before that time; INT64_MIN: never. */
+static int64_t zeroed_before(const struct mt_advice_facts *f, int64_t t_ns)
 {
     size_t i = mt_advice_first_since(f, f->zero_grads.v, f->zero_grads.n, t_ns);
-    int64_t zeroed_ns = i ? f->ops.v[f->zero_grads.v[i - 1]].start_ns : INT64_MIN;
-    const struct mt_advice_backward *v = f->backwards.v;
-    size_t n = f->backwards.n,
-           first = n ? mt_count_below(&v->start_ns, n, sizeof *v, zeroed_ns) : 0;
-    return first < n && t_ns <= v[first].end_ns;
+    return i ? f->ops.v[f->zero_grads.v[i - 1]].start_ns : INT64_MIN;
 }
 
 bool mt_advise_set_to_none(struct mt_advice_plan *p)
@@ -81,9 +147,8 @@ bool mt_advise_set_to_none(struct mt_advice_plan *p)
         if (zeroed == INT64_MAX)
             continue;
         int64_t record = mt_advice_record(f, zeroed);
-        bool added = b->category == MT_CATEGORY_AUTOGRAD_DETAIL && b->freed_op != MT_NONE &&
-                     f->ops.v[b->freed_op].inside & MT_IN_ACCUMULATE &&
-                     is_first_since_zero(f, b->alloc_ns);
+        bool added =
+            is_added(f, b) && is_first_since(f, zeroed_before(f, b->alloc_ns), b->alloc_ns);
         if (b->category == MT_CATEGORY_GRADIENT)
             any |= mt_advice_cut(p, i, record);
         else if (added && p->lives.all.v[i].to < record) {

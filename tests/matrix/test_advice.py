@@ -43,6 +43,8 @@ PAIRS = (
     ("accumulate", "cnn_b32", 17691880, 0.6, "about"),
     ("accumulate", "mlp_zero_first", 330784, 0.1, "about"),
     ("zero_grad_early", "mlp_wide_late", 12629044, 0.1, "exact"),
+    ("zero_grad_early", "gan_adam", 549756, 0.1, "about"),  # the generator's pass makes those of the discriminator again
+    ("zero_grad_early", "mlp_big_keep", 38478032, 0.1, "about"),
     ("set_to_none", "mlp_big_keep", 38478032, 0.1, "exact"),
     ("foreach_false", "mlp_wide_foreach", 36351188, 0.1, "exact"),
     ("fused", "mlp_wide_foreach", 31695824, 0.1, "exact"),
