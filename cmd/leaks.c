@@ -190,6 +190,13 @@ static void explain_candidates(struct mt_report *r, const struct mt_run *run,
     mt_buf_free(&name);
 }
 
+/* Whether a trace of a CPU shows no free at all, as where one thread makes what others use. */
+static bool frees_nothing(const struct mt_run *run, const struct mt_run_device *d)
+{
+    return strcmp(run->format, "pytorch-trace") == 0 && d->type == MT_DEVICE_CPU && !d->only &&
+           mt_device_knows(d, MT_KNOWS_LEVEL) && d->freed_n == 0;
+}
+
 static void describe(struct mt_report *r, const struct mt_run *run, const struct mt_run_device *d,
                      const struct mt_allocations *lives, const struct mt_leaks *found)
 {
@@ -221,6 +228,10 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
                                                  : "Candidates may not be leaks",
                        candidate.doubtful_n == 1 ? "its site" : "their sites");
     explain_candidates(r, run, found);
+    if (leak.rows && frees_nothing(run, d))
+        mt_report_note(r,
+                       "Nothing was freed in this recording. If a thread that the program starts "
+                       "frees it, this is no leak: the profiler does not see such threads.");
     if (leak.rows)
         mt_report_footer(r, "at this rate %s after 1,000 steps, %s after 100,000",
                          human(r, leak.per_step_b * 1e3), human(r, leak.per_step_b * 1e5));
