@@ -41,13 +41,13 @@ static void overview(int width, FILE *out)
 
 static void columns(int width, FILE *out)
 {
-    enum { INDENT = 20 };
+    enum { INDENT = 21 };
     fputs("Columns of reports, by the names that csv, json, --columns and --sort have:\n", out);
     struct mt_column_def d;
     for (size_t i = 0; mt_column_at(i, &d); i++) {
         struct mt_buf meaning = {0};
         mt_wrap_words(&meaning, d.meaning, width, INDENT);
-        fprintf(out, "  %-17s %s\n", d.name, meaning.s);
+        fprintf(out, "  %-18s %s\n", d.name, meaning.s);
         mt_buf_free(&meaning);
     }
     fputs("\nEndings: _b bytes, _ns nanoseconds, _n a number, _pct percent.\n", out);

@@ -30,6 +30,7 @@ struct target {
     bool created;        /* and nothing is stored in it yet */
     struct mt_map runs;  /* of the files so far, by id; several may have one content */
     size_t run_n, oom_n; /* of these but process logs; those with a failed allocation */
+    bool alone;          /* there is one file to import */
 };
 
 static enum mt_status open_database(struct target *t, struct mt_err *err)
@@ -72,7 +73,9 @@ static void add_groups(struct mt_buf *out, const char *before, const struct mt_b
     mt_buf_adds(out, after);
 }
 
-static void tell_existed(const char *path, const struct mt_store_result *result)
+/* Reports without the name of a run are of the one imported last, which may be another. */
+static void tell_existed(const struct target *t, const char *path,
+                         const struct mt_store_result *result)
 {
     struct mt_buf out = {0};
     mt_escape_terminal(&out, path);
@@ -82,8 +85,16 @@ static void tell_existed(const char *path, const struct mt_store_result *result)
     add_groups(&out, "now in", &result->joined, " too");
     mt_buf_adds(&out, result->joined.n && result->latest.n ? ", " : "");
     add_groups(&out, "now the latest of", &result->latest, "");
-    if (!result->joined.n && !result->latest.n)
-        mt_buf_adds(&out, "nothing changed");
+    const bool same = !result->joined.n && !result->latest.n;
+    mt_buf_adds(&out, same ? "nothing changed" : "");
+    if (same && t->alone) {
+        struct mt_buf name = {0};
+        mt_shell_word(&name, result->name);
+        mt_buf_adds(&out, "; `memtool peak ");
+        mt_escape_terminal(&out, name.s);
+        mt_buf_adds(&out, "` shows it");
+        mt_buf_free(&name);
+    }
     puts(out.s);
     mt_buf_free(&out);
 }
@@ -107,7 +118,7 @@ static void tell(struct target *t, const char *path, const struct mt_recording *
     t->run_n += first && (!rec || rec->kind != MT_RUN_PROCESS);
     t->oom_n += first && rec && rec->notes[MT_NOTE_OOM].count;
     if (result->existed)
-        tell_existed(path, result);
+        tell_existed(t, path, result);
     else
         mt_import_summarise(rec, result->name, &how);
     for (int i = 0; i < result->replaced_n; i++)
@@ -378,6 +389,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     how.series_n = series ? inputs.n : 0;
     how.folders = series ? 0 : folders_needed(&inputs);
     how.brief = !series && inputs.n > SHOWN_WHOLE;
+    target.alone = !series && inputs.n == 1;
     if (series)
         mt_import_series_sort(inputs.v, inputs.n);
     if (series)

@@ -179,8 +179,8 @@ static void describe(const struct mt_ranks *ranks, const struct found *f, struct
 }
 
 /* What to look at first: the line in which the rank differs, or that it does not. more: what it
- * held beyond others, or the report of all. */
-static void say_first(const struct mt_ranks *ranks, const struct mt_rank *first,
+ * held beyond others, or the report of all; device: that was asked for, or NULL. */
+static void say_first(const struct mt_ranks *ranks, const struct mt_rank *first, const char *device,
                       struct mt_report *more)
 {
     char bytes[MT_HUMAN_MAX];
@@ -195,6 +195,10 @@ static void say_first(const struct mt_ranks *ranks, const struct mt_rank *first,
     else if (!first->outside && c->judged)
         mt_report_footer(more, "no more than others: what it holds, all ranks hold");
     mt_shell_word(&name, first->name);
+    if (device) {
+        mt_buf_adds(&name, " --device ");
+        mt_shell_word(&name, device);
+    }
     mt_report_footer(more, "memtool oom %s: who held what when it failed, and what would have fit",
                      name.s);
     mt_buf_free(&name);
@@ -220,8 +224,8 @@ static enum mt_status compare(const struct mt_ranks *ranks, const struct mt_rank
     return mt_ranks_change(ranks, median, first, &how, more, err);
 }
 
-static enum mt_status show(const struct mt_ranks *ranks, const struct found *f, struct mt_report *r,
-                           struct mt_err *err)
+static enum mt_status show(const struct mt_ranks *ranks, const struct found *f, const char *device,
+                           struct mt_report *r, struct mt_err *err)
 {
     struct mt_report more;
     const struct mt_report *both[] = {r, &more};
@@ -233,7 +237,7 @@ static enum mt_status show(const struct mt_ranks *ranks, const struct found *f, 
         mt_report_footer(r, "--device %s: what it held there beyond the others", culprit_on(f));
     } else if (first) {
         st = compare(ranks, first, &more, err);
-        say_first(ranks, first, more.columns.n ? &more : r);
+        say_first(ranks, first, device, more.columns.n ? &more : r);
     }
     if (st == MT_OK)
         st = mt_show_all(both, more.columns.n ? 2 : 1, err);
@@ -262,7 +266,7 @@ enum mt_status mt_oom_of_ranks(const struct mt_args *args, const char *device,
     if (st == MT_OK) {
         mt_rows_footer(rows, &r, NULL, "");
         describe(&ranks, &f, &r);
-        st = show(&ranks, &f, &r, err);
+        st = show(&ranks, &f, device, &r, err);
     }
     mt_report_free(&r);
     mt_ranks_free(&ranks);

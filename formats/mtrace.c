@@ -273,8 +273,11 @@ static enum mt_status mtrace_read(struct mt_stream *in, const struct mt_read_opt
 
 static int mtrace_probe(const char *head, size_t n)
 {
-    static const char start[] = "= Start\n";
-    return n >= sizeof start - 1 && memcmp(head, start, sizeof start - 1) == 0 ? 94 : 0;
+    static const char start[] = "= Start";
+    const size_t at = sizeof start - 1;
+    if (n <= at || memcmp(head, start, at) != 0)
+        return 0;
+    return head[at] == '\n' || (n > at + 1 && memcmp(head + at, "\r\n", 2) == 0) ? 94 : 0;
 }
 
 const struct mt_reader mt_reader_mtrace = {

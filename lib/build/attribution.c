@@ -219,10 +219,13 @@ static enum mt_note_kind why_no_memory(const struct mt_recording *r)
 {
     if (r->notes[MT_NOTE_CUT].count)
         return MT_NOTE_CUT_MEMORY;
-    for (size_t i = 0; i < r->meta.n && r->op_n; i++) {
+    for (size_t i = 0; i < r->meta.n; i++) {
         const char *value = mt_strtab_get(&r->strings, r->meta.v[i].value);
-        if (strcmp(mt_strtab_get(&r->strings, r->meta.v[i].key), "profile_memory") == 0)
-            return strcmp(value, "1") == 0 ? MT_NOTE_UNWRITTEN : MT_NOTE_NO_MEMORY;
+        if (strcmp(mt_strtab_get(&r->strings, r->meta.v[i].key), "profile_memory") != 0)
+            continue;
+        if (strcmp(value, "1") != 0)
+            return MT_NOTE_NO_MEMORY;
+        return r->op_n ? MT_NOTE_UNWRITTEN : MT_NOTE_EMPTY;
     }
     return MT_NOTE_NO_MEMORY;
 }

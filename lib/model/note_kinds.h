@@ -21,6 +21,7 @@ enum mt_note_kind {
     MT_NOTE_RESIDUAL,       /* devices whose total differs from the recorder's own */
     MT_NOTE_NO_MEMORY,      /* no memory records in the file */
     MT_NOTE_UNWRITTEN,      /* none, though the profiler was to record memory */
+    MT_NOTE_EMPTY,          /* neither ops nor memory records, though both were to be recorded */
     MT_NOTE_CUT_MEMORY,     /* none in what was read of it */
     MT_NOTE_OUTSIDE,        /* records outside every op */
     MT_NOTE_BEFORE,         /* frees of blocks older than the recording */

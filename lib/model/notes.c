@@ -19,6 +19,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_RESIDUAL] = "residual",
     [MT_NOTE_NO_MEMORY] = "no_memory",
     [MT_NOTE_UNWRITTEN] = "no_memory_written",
+    [MT_NOTE_EMPTY] = "empty",
     [MT_NOTE_CUT_MEMORY] = "no_memory_before_cut",
     [MT_NOTE_OUTSIDE] = "outside_ops",
     [MT_NOTE_BEFORE] = "before_trace",
@@ -146,6 +147,7 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_STEPS_NUMBER] = ABOUT(STEPS),
     [MT_NOTE_NO_MEMORY] = ABOUT(SHOWN),
     [MT_NOTE_UNWRITTEN] = ABOUT(SHOWN),
+    [MT_NOTE_EMPTY] = ABOUT(SHOWN),
     [MT_NOTE_CUT_MEMORY] = ABOUT(SHOWN),
     [MT_NOTE_OUTSIDE] = ABOUT(SHOWN),
     [MT_NOTE_NO_PATH] = ABOUT(SHOWN),
@@ -188,6 +190,9 @@ static const char *const texts[MT_NOTE_N] = {
         "no memory records in this file; record them with profile(profile_memory=True)",
     [MT_NOTE_UNWRITTEN] = "recorded with profile_memory=True, but PyTorch wrote no memory records "
                           "(profile_all_threads=True writes none)",
+    [MT_NOTE_EMPTY] = "neither ops nor memory records in this file; a profiler with a schedule "
+                      "discards one cycle as the next begins: export in on_trace_ready, or give "
+                      "the schedule repeat=1",
     [MT_NOTE_CUT_MEMORY] =
         "no memory records in what was read: PyTorch writes them after the ops, so "
         "the cut lost them; copy the file again, or record again",

@@ -234,6 +234,7 @@ CASES = {
     "unlisted": (more_than_listed, NONE),
     "steps_idle": (loop("autocast"), NONE),
     "no_memory": (made("no_memory"), NONE),
+    "empty": (text('{"schemaVersion": 1, "profile_memory": 1, "traceEvents": []}'), NONE),
     "no_memory_written": (loop("writer_all_threads"), NONE),
     "no_memory_before_cut": (corpus("pytorch_trace/cut"), NONE),
     "outside_ops": (made("memory_only"), NONE),

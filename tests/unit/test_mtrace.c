@@ -11,6 +11,9 @@ static const struct summed_file mtraces[] = {
     {"allocated, freed", START A "+ 0x10 0x64\n" A "+ 0x20 0x32\n" A "- 0x10\n= End\n",
      " alloc 150 n 2 peak 150 end 50 moments 3 events 3\n"
      "[a+0x12] 150/150/50\n"},
+    {"lines that end as on Windows", "= Start\r\n@ ./a:[0x12] + 0x10 0x64\r\n= End\r\n",
+     " alloc 100 n 1 peak 100 end 100 moments 1 events 1\n"
+     "[a+0x12] 100/100/100\n"},
     {"a function, its library, no object, no caller",
      START B "+ 0x10 0x1\n@ /lib/l.so:(malloc+2)[0x9] + 0x20 0x2\n@ [0x7f01] + 0x30 0x4\n"
              "+ 0x40 0x8\n@ ./a b:[0x1] + 0x50 0x10\n",
