@@ -42,6 +42,7 @@ struct mt_advice_block {
     bool doubtful;                      /* it may be dead, though no record frees it */
     int8_t float_b; /* size of its numbers if these are floating point, 0: they are not; -1: unknown
                      */
+    int8_t number_b; /* size of its numbers, of whichever type; 0: unknown */
 };
 
 /* A backward pass: engine ops without other work between them. */

@@ -70,10 +70,10 @@ uint32_t mt_advice_result_of(const struct mt_advice_facts *f, const uint32_t *fi
 
 int64_t mt_advice_numbers(const struct mt_advice_facts *f, const struct mt_advice_block *b)
 {
-    int64_t element = b->float_b > 0     ? b->float_b
+    int64_t element = b->number_b        ? b->number_b
                       : f->element_b > 0 ? f->element_b
                                          : (int64_t)sizeof(float);
-    return b->float_b ? b->bytes / element : 0;
+    return b->bytes / element;
 }
 
 /* ---- who takes what ---- */
@@ -94,6 +94,7 @@ struct trail {
     struct mt_map latest; /* by numbers */
     struct mt_map sums;   /* by numbers, the latest that is a sum */
     uint32_t split[SPLIT_N], split_n;
+    bool any_type;
     uint32_t *taker;
 };
 
@@ -203,11 +204,10 @@ static void take(struct trail *t, uint32_t op)
     }
 }
 
-/* Integers choose, or are data: they are not what ops hand on to each other. */
 static void hand_on(struct trail *t, uint32_t op, const struct mt_advice_block *b)
 {
     int64_t numbers = mt_advice_numbers(t->f, b);
-    if (!numbers)
+    if (!numbers || (!b->float_b && !t->any_type))
         return;
     uint32_t *latest = mt_map_at(&t->latest, (uint64_t)numbers), id = (uint32_t)t->all.n;
     *mt_vec_push(&t->all) =
@@ -218,9 +218,10 @@ static void hand_on(struct trail *t, uint32_t op, const struct mt_advice_block *
 }
 
 uint32_t *mt_advice_last_takers(const struct mt_advice_facts *f, const uint32_t *result,
-                                const bool *skipped)
+                                const bool *skipped, bool any_type)
 {
-    struct trail t = {.f = f, .taker = mt_alloc((f->ops.n + 1) * sizeof(uint32_t))};
+    struct trail t = {
+        .f = f, .any_type = any_type, .taker = mt_alloc((f->ops.n + 1) * sizeof(uint32_t))};
     memset(t.taker, 0xff, (f->ops.n + 1) * sizeof *t.taker);
     for (uint32_t i = 0; i < f->ops.n; i++) {
         bool ends = skipped[i] || (i && f->ops.v[i].thread != f->ops.v[i - 1].thread);

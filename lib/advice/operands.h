@@ -23,16 +23,16 @@ bool mt_advice_is_weighted(const char *name);
 uint32_t mt_advice_result_of(const struct mt_advice_facts *f, const uint32_t *first,
                              const uint32_t *of_op, uint32_t top);
 
-/* Numbers in a block, of the type it has or else that of the model; 0: it holds no floating point.
- */
+/* Numbers in a block, of the type it has or else that of the model. */
 int64_t mt_advice_numbers(const struct mt_advice_facts *f, const struct mt_advice_block *b);
 
 /*
  * By top op, allocated: the last op of its thread that takes its result; MT_NONE: none is known.
  * result: by top op, the block that it hands on; MT_NONE: none, or it is of no interest: it takes
- * nothing then, and nothing is taken across it.
+ * nothing then, and nothing is taken across it. any_type: else integers are left out, which in
+ * layers choose, or are data, and are not what ops hand on to each other.
  */
 uint32_t *mt_advice_last_takers(const struct mt_advice_facts *f, const uint32_t *result,
-                                const bool *skipped);
+                                const bool *skipped, bool any_type);
 
 #endif

@@ -136,20 +136,27 @@ static enum mt_status load_threads(struct mt_db *db, struct mt_advice_facts *f, 
 }
 /* ---- blocks ---- */
 
-/* The size of the numbers of a tensor, "[8, 64] float32", as mt_advice_block.float_b has it. */
-static int8_t float_size(const char *tensor)
+/* Sets the size of the numbers of a tensor, "[8, 64] float32". */
+static void set_type(struct mt_advice_block *b, const char *tensor)
 {
     static const struct {
         const char *type;
         int8_t bytes;
-    } types[] = {{"float32", 4}, {"bfloat16", 2}, {"float16", 2}, {"float64", 8}};
+        bool is_float;
+    } types[] = {{"float32", 4, true}, {"bfloat16", 2, true},   {"float16", 2, true},
+                 {"float64", 8, true}, {"int64", 8, false},     {"int32", 4, false},
+                 {"int16", 2, false},  {"int8", 1, false},      {"uint8", 1, false},
+                 {"bool", 1, false},   {"complex64", 8, false}, {"complex128", 16, false}};
     const char *type = tensor ? strrchr(tensor, ' ') : NULL;
     if (!type)
-        return -1;
-    for (size_t i = 0; i < MT_ARRAY_LEN(types); i++)
-        if (strcmp(type + 1, types[i].type) == 0)
-            return types[i].bytes;
-    return 0;
+        return;
+    b->float_b = 0;
+    for (size_t i = 0; i < MT_ARRAY_LEN(types); i++) {
+        if (strcmp(type + 1, types[i].type) != 0)
+            continue;
+        b->number_b = types[i].bytes;
+        b->float_b = types[i].is_float ? types[i].bytes : 0;
+    }
 }
 
 static void add_block(void *closure, const int64_t *cells)
@@ -186,7 +193,7 @@ static enum mt_status load_blocks(struct mt_allocations *blocks, struct reader *
         if (!r->tensor.v[i])
             continue;
         MT_TRY(mt_load_shape(blocks->db, &blocks->tree, r->tensor.v[i], &text, err));
-        f->blocks.v[i].float_b = float_size(mt_strtab_get(&f->tree->strings, text));
+        set_type(&f->blocks.v[i], mt_strtab_get(&f->tree->strings, text));
     }
     return MT_OK;
 }

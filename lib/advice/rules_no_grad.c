@@ -185,7 +185,7 @@ static void find_takers(struct pass *p)
                            ? mt_advice_result_of(p->f, p->first, p->of_op, i)
                            : MT_NONE;
     }
-    p->taker = mt_advice_last_takers(f, p->result, skipped);
+    p->taker = mt_advice_last_takers(f, p->result, skipped, false);
     free(skipped);
 }
 

@@ -45,11 +45,31 @@ static uint32_t *find_results(const struct mt_advice_facts *f, uint32_t **taker)
                         ? mt_advice_result_of(f, first, of_op, i)
                         : MT_NONE;
     }
-    *taker = mt_advice_last_takers(f, result, skipped);
+    *taker = mt_advice_last_takers(f, result, skipped, true);
     free(first);
     free(of_op);
     free(skipped);
     return result;
+}
+
+/* When the next top op behind one begins; INT64_MAX: it is the last. */
+static int64_t next_start(const struct mt_advice_facts *f, uint32_t i)
+{
+    uint32_t next = i + 1;
+    while (next < f->ops.n && f->ops.v[next].top != next)
+        next++;
+    return next < f->ops.n ? f->ops.v[next].start_ns : INT64_MAX;
+}
+
+/* The op with which the expression ends that takes something: `softmax(s / 8)` names no quotient,
+ * which is freed as soon as it is taken, and s cannot be deleted before all of it is computed. */
+static uint32_t expression_end(const struct mt_advice_facts *f, const uint32_t *result,
+                               const uint32_t *taker, uint32_t op)
+{
+    while (result[op] != MT_NONE && taker[op] != MT_NONE && taker[op] > op &&
+           f->blocks.v[result[op]].freed_ns < next_start(f, taker[op]))
+        op = taker[op];
+    return op;
 }
 
 static void describe(struct mt_advice_plan *p, int64_t n, uint32_t largest, const uint32_t *taker)
@@ -77,7 +97,7 @@ bool mt_advise_del_results(struct mt_advice_plan *p)
         uint32_t own = result[i];
         if (own == MT_NONE || taker[i] == MT_NONE || !is_named(f, &f->blocks.v[own]))
             continue;
-        int64_t end_ns = mt_advice_returned(f, i, taker[i]);
+        int64_t end_ns = mt_advice_returned(f, i, expression_end(f, result, taker, taker[i]));
         if (f->blocks.v[own].freed_ns <= end_ns ||
             !mt_advice_cut(p, own, mt_advice_record(f, end_ns)))
             continue;

@@ -363,6 +363,56 @@ def walked(delete=False):
     return (far.exp() * rank).sum().item()
 
 
+def attended(delete=False):
+    """Attention written out: one expression divides and takes the softmax."""
+    q, k, v = (torch.randn(4, 256, 64) for _ in range(3))
+    scores = q @ k.transpose(1, 2)
+    if delete:
+        del q, k
+    weights = torch.softmax(scores / 8, -1)
+    if delete:
+        del scores
+    out = weights @ v
+    if delete:
+        del weights, v
+    normed = out / out.pow(2).sum(-1, keepdim=True).sqrt()
+    if delete:
+        del out
+    return normed.mean().item()
+
+
+def clustered(delete=False):
+    """k-means, with an integer tensor as large as the distances."""
+    x = torch.randn(4000, 32)
+    centres = x[:64].clone()
+    for _ in range(4):
+        distances = torch.cdist(x, centres)
+        nearest = distances.argmin(1)
+        if delete:
+            del distances
+        one = F.one_hot(nearest, 64).float()
+        sums = one.t() @ x
+        n = one.sum(0)
+        if delete:
+            del one
+        centres = sums / n.clamp(min=1)[:, None]
+    return centres.sum().item()
+
+
+def reused(delete=False):
+    """What is needed again at the end is as large as all else."""
+    a = torch.randn(700, 700)
+    b = a @ a
+    c = torch.relu(b)
+    e = c.exp()
+    if delete:
+        del b, c
+    f = e.log1p()
+    if delete:
+        del e
+    return (f * a).sum().item()
+
+
 NO = functools.partial
 TRAINED = {  # changes of the training
     "accumulate": {"parts": 4}, "bfloat16": {"dtype": torch.bfloat16}, "autocast": {"autocast": True},
@@ -383,6 +433,9 @@ PROGRAMS |= {
     "attends_total": (NO(total, Attends), {"item": NO(total, Attends, item=True)}),
     "actor": (act, {"no_grad": NO(act, grad=False)}),
     "filtered": (filtered, {"del": NO(filtered, delete=True)}),
+    "attended": (attended, {"del": NO(attended, delete=True)}),
+    "clustered": (clustered, {"del": NO(clustered, delete=True)}),
+    "reused": (reused, {"del": NO(reused, delete=True)}),
     "walked": (walked, {"del": NO(walked, delete=True)}),
 }
 
