@@ -4,23 +4,37 @@
 
 enum { ITERATIONS = 3, LATER = 2 };
 
-/* The first call path that makes as much input several times: without steps, a loop begins there.
- */
+/* A call path that makes input of one size. */
+struct loader {
+    uint64_t key;
+    size_t n, computed; /* how often, something being computed in between; how much was before */
+};
+
+/* The call path that makes as much input several times, of these the first: without steps, a loop
+ * begins there. Layers that make some come later, if more often. */
 static uint64_t find_loader(const struct mt_advice_facts *f)
 {
-    struct mt_map seen = {0};
+    MT_VEC(struct loader) all = {0};
+    struct mt_map index = {0};
     uint64_t first = UINT64_MAX;
-    for (size_t i = 0; i < f->blocks.n && first == UINT64_MAX; i++) {
+    size_t computed = 1;
+    for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
-        uint64_t key = mt_advice_site_key(b);
+        computed += b->category == MT_CATEGORY_ACTIVATION;
         if (b->category != MT_CATEGORY_INPUT || b->node == MT_NONE)
             continue;
-        uint32_t *n = mt_map_at(&seen, key);
-        *n = *n == MT_MAP_NONE ? 1 : *n + 1;
-        if (*n == ITERATIONS)
-            first = key;
+        uint32_t *at = mt_map_at(&index, mt_advice_site_key(b));
+        if (*at == MT_MAP_NONE) {
+            *at = (uint32_t)all.n;
+            *mt_vec_push(&all) = (struct loader){.key = mt_advice_site_key(b)};
+        }
+        all.v[*at].n += all.v[*at].computed != computed;
+        all.v[*at].computed = computed;
     }
-    mt_map_free(&seen);
+    for (size_t i = all.n; i-- > 0;)
+        first = all.v[i].n >= ITERATIONS ? all.v[i].key : first;
+    mt_map_free(&index);
+    mt_vec_free(&all);
     return first;
 }
 

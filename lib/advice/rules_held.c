@@ -63,6 +63,27 @@ static struct ended end_kept(struct mt_advice_plan *p, enum keeper keeper)
     return e;
 }
 
+/* The peak if variables name what an iteration makes until the next one has made its own. */
+static int64_t peak_if_named(const struct mt_advice_plan *p, enum keeper keeper)
+{
+    const struct mt_advice_facts *f = p->f;
+    const struct mt_advice_kept *k = &f->kept;
+    struct mt_lives named = {0};
+    int64_t record;
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        const struct mt_advice_kept_site *s = mt_advice_kept_site_of(f, &f->blocks.v[i]);
+        int64_t own = s ? mt_advice_iteration_at(k, f->blocks.v[i].alloc_ns) : -1;
+        int64_t end = own < 0 ? INT64_MAX : mt_advice_iteration_end(k, own + 1);
+        struct mt_life life = p->lives.all.v[i];
+        if (end != INT64_MAX && keeper_of(k, s) == keeper && mt_advice_record(f, end) < life.to)
+            life.to = mt_advice_record(f, end);
+        *mt_vec_push(&named.all) = life;
+    }
+    int64_t peak_b = mt_lives_peak(&named, f->older_b, f->record_n, &record);
+    mt_vec_free(&named.all);
+    return peak_b;
+}
+
 /* ---- what grows ---- */
 
 /* Where leaks does not tell: by the iterations in which the blocks that would end are made. */
@@ -116,8 +137,12 @@ static void describe_growth(struct mt_advice_plan *p, const struct ended *e)
 bool mt_advise_detach(struct mt_advice_plan *p)
 {
     struct ended e = {0};
-    if (p->f->kept.graphs_grow)
+    char bytes[MT_HUMAN_MAX];
+    int64_t named_b = 0;
+    if (p->f->kept.graphs_grow) {
+        named_b = peak_if_named(p, BY_GRAPH);
         e = end_kept(p, BY_GRAPH);
+    }
     p->bound = MT_BOUND_UP_TO; /* what variables still name when the next iteration begins */
     if (e.n) {
         mt_buf_addf(&p->because,
@@ -125,6 +150,9 @@ bool mt_advise_detach(struct mt_advice_plan *p)
                     "%lld): ",
                     (long long)p->f->kept.start_ns.n);
         describe_growth(p, &e);
+        mt_buf_addf(&p->because,
+                    "; if variables name the last ones until they are bound again, the peak is %s",
+                    mt_human_bytes(named_b, bytes));
     }
     return e.n > 0;
 }
