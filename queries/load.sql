@@ -45,9 +45,10 @@ SELECT coalesce(s.text, '') FROM node n JOIN frame f ON f.id = n.frame_id JOIN s
     AND f.kind = 3 ORDER BY n.id;
 
 -- name: load_stats
--- in: ?1 first node, ?2 one past the last, ?3 device id
-SELECT memtool_each(node_id, self_alloc_b, self_freed_b, self_alloc_n, self_at_peak_b, self_at_end_b, self_at_peak_n,
-  self_at_end_n, alloc_b, freed_b, alloc_n, at_peak_b, at_end_b, at_peak_n, at_end_n)
+-- in: ?1 first node, ?2 one past the last, ?3 device id   out: node, whether its subtree did what it did itself, itself, subtree
+SELECT memtool_each(node_id, coalesce(alloc_b, at_peak_b, at_end_b, alloc_n, at_peak_n, at_end_n, freed_b) IS NULL,
+  self_alloc_b, self_freed_b, self_alloc_n, self_at_peak_b, self_at_end_b, self_at_peak_n, self_at_end_n,
+  alloc_b, freed_b, alloc_n, at_peak_b, at_end_b, at_peak_n, at_end_n)
   FROM node_stat WHERE node_id >= ?1 AND node_id < ?2 AND device_id = ?3;
 
 -- name: load_at_peak
@@ -77,12 +78,9 @@ SELECT least_b, alloc_b, freed_b, alloc_n, at_peak_b, at_end_b, at_peak_n, at_en
   ORDER BY least_b;
 
 -- name: load_extra
--- in: ?1 first node, ?2 one past the last, ?3 device id, ?4 figure   out: node (0: no call path), value or, for NULL,
--- the least integer
-SELECT memtool_each(node_id, ifnull(value, -9223372036854775808)) FROM node_extra
-  WHERE node_id >= ?1 AND node_id < ?2 AND device_id = ?3 AND figure_id = (SELECT id FROM string WHERE text = ?4)
-UNION ALL SELECT memtool_each(0, ifnull(value, -9223372036854775808)) FROM node_extra
-  WHERE node_id = 0 AND device_id = ?3 AND figure_id = (SELECT id FROM string WHERE text = ?4);
+-- in: ?1 device id, ?2 figure   out: node (0: no call path), values of it and of those that follow
+SELECT node_id, coalesce(figures, '') FROM node_extra
+  WHERE device_id = ?1 AND figure_id = (SELECT id FROM string WHERE text = ?2);
 
 -- name: load_threads
 -- in: ?1 run id   out: id, the thread's number, with that of its process where another one has the same, op_first, op_n, process

@@ -139,6 +139,7 @@ CREATE TABLE node (
 
 -- What a node did on a device; self_ = itself, without = with its subtree. No row: nothing, or what one node below
 -- did alone (node.stat_node_id). NULL: unknown (device.knows). freed_b: what the node freed, be it another's; in heap logs, what was freed of its own.
+-- Without self_, all of them NULL: the same as the node itself.
 CREATE TABLE node_stat (
   node_id INTEGER NOT NULL, device_id INTEGER NOT NULL,
   self_alloc_b INTEGER, self_freed_b INTEGER, self_alloc_n INTEGER,
@@ -160,12 +161,14 @@ CREATE TABLE node_category (
 ) WITHOUT ROWID;
 
 -- Further figures of nodes themselves, which only some formats have: temporary_most_n, blocks that the very next
--- event of the log freed, at most; read_b; lifetime_ns, the sum over blocks. No row: 0 where the device knows them.
+-- event of the log freed, at most; read_b; lifetime_ns, the sum over blocks. A row for nodes whose ids follow each other.
+-- Of those in no row: 0 where the device knows the figure.
 CREATE TABLE node_extra (
-  node_id INTEGER NOT NULL, device_id INTEGER NOT NULL, -- 0: no call path
+  device_id INTEGER NOT NULL,
   figure_id INTEGER NOT NULL,      -- string: ends in its unit, as columns do
-  value INTEGER,                   -- NULL: it leaves 64 bits
-  PRIMARY KEY (node_id, device_id, figure_id)
+  node_id INTEGER NOT NULL,        -- the first; 0: no call path
+  figures TEXT NOT NULL,           -- JSON: [of node_id, of node_id + 1, ...]; null: it leaves 64 bits
+  PRIMARY KEY (device_id, figure_id, node_id)
 ) WITHOUT ROWID;
 
 -- What the blocks of a device of each size did, of all call paths together: sizes least_b to most_b, by powers of two.
@@ -255,8 +258,9 @@ CREATE TABLE moment (
 CREATE TABLE holding (
   device_id INTEGER NOT NULL,
   node_id INTEGER NOT NULL,        -- 0: outside every op
-  size_b INTEGER NOT NULL,         -- of each block; 0: of any size, as at all sites that lose no frees
-  changes TEXT NOT NULL,           -- JSON: [moment, bytes, blocks, moment, bytes, blocks, ...], moments rising
+  size_b INTEGER NOT NULL,         -- of each block; 0: of several sizes, or unknown
+  changes TEXT NOT NULL,           -- JSON: [moment, blocks, moment, blocks, ...], moments rising; with size_b 0
+                                   -- [moment, bytes, blocks, moment, bytes, blocks, ...]
   PRIMARY KEY (device_id, node_id, size_b)
 ) WITHOUT ROWID;
 
@@ -372,10 +376,10 @@ CREATE VIEW v_frame AS SELECT f.id, CASE WHEN f.instance < 0 THEN s.text ELSE s.
 CREATE VIEW v_node AS SELECT r.name AS run, n.id, n.parent_id, f.name, f.kind, t.name AS top, sc.name AS scope, m.name AS module,
   CASE n.phase WHEN 1 THEN 'forward' WHEN 2 THEN 'backward' WHEN 3 THEN 'optimizer' WHEN 4 THEN 'data loading' WHEN 5 THEN 'recomputed' ELSE 'other' END AS phase,
   n.calls_n, n.time_ns, n.self_time_ns, d.name AS device,
-  (n.stat_node_id IS NULL) * (st.self_alloc_b - st.self_freed_b) AS self_net_b, st.alloc_b - st.freed_b AS net_b,
-  (n.stat_node_id IS NULL) * st.self_alloc_b AS self_alloc_b, st.alloc_b, (n.stat_node_id IS NULL) * st.self_freed_b AS self_freed_b, st.freed_b, (n.stat_node_id IS NULL) * st.self_alloc_n AS self_alloc_n, st.alloc_n,
-  (n.stat_node_id IS NULL) * st.self_at_peak_b AS self_at_peak_b, st.at_peak_b, (n.stat_node_id IS NULL) * st.self_at_peak_n AS self_at_peak_n, st.at_peak_n,
-  (n.stat_node_id IS NULL) * st.self_at_end_b AS self_at_end_b, st.at_end_b, (n.stat_node_id IS NULL) * st.self_at_end_n AS self_at_end_n, st.at_end_n,
+  (n.stat_node_id IS NULL) * (st.self_alloc_b - st.self_freed_b) AS self_net_b, coalesce(st.alloc_b, st.self_alloc_b) - coalesce(st.freed_b, st.self_freed_b) AS net_b,
+  (n.stat_node_id IS NULL) * st.self_alloc_b AS self_alloc_b, coalesce(st.alloc_b, st.self_alloc_b) AS alloc_b, (n.stat_node_id IS NULL) * st.self_freed_b AS self_freed_b, coalesce(st.freed_b, st.self_freed_b) AS freed_b, (n.stat_node_id IS NULL) * st.self_alloc_n AS self_alloc_n, coalesce(st.alloc_n, st.self_alloc_n) AS alloc_n,
+  (n.stat_node_id IS NULL) * st.self_at_peak_b AS self_at_peak_b, coalesce(st.at_peak_b, st.self_at_peak_b) AS at_peak_b, (n.stat_node_id IS NULL) * st.self_at_peak_n AS self_at_peak_n, coalesce(st.at_peak_n, st.self_at_peak_n) AS at_peak_n,
+  (n.stat_node_id IS NULL) * st.self_at_end_b AS self_at_end_b, coalesce(st.at_end_b, st.self_at_end_b) AS at_end_b, (n.stat_node_id IS NULL) * st.self_at_end_n AS self_at_end_n, coalesce(st.at_end_n, st.self_at_end_n) AS at_end_n,
   f.object, f.file, n.line
   FROM run r JOIN node n ON n.id >= r.node_first AND n.id < r.node_first + r.node_n
   JOIN v_frame f ON f.id = n.frame_id JOIN v_frame t ON t.id = n.top_frame_id
@@ -445,10 +449,10 @@ CREATE VIEW v_step AS SELECT r.name AS run, s.number, s.start_ns, s.end_ns FROM 
 
 -- How much more the blocks allocated in a node hold at a moment than at the moment before. step: the one that ends then.
 CREATE VIEW v_holding AS SELECT r.name AS run, d.name AS device, h.node_id, f.name, s.number AS step,
-  b.value AS change_b, b_n.value AS change_n, h.size_b, m.time_ns
+  iif(h.size_b, h.size_b, 1) * b.value AS change_b, b_n.value AS change_n, h.size_b, m.time_ns
   FROM run r JOIN device d ON d.run_id = r.id JOIN holding h ON h.device_id = d.id
-  JOIN json_each(h.changes) j ON j.key % 3 = 0 JOIN json_each(h.changes) b ON b.key = j.key + 1
-  JOIN json_each(h.changes) b_n ON b_n.key = j.key + 2
+  JOIN json_each(h.changes) j ON j.key % iif(h.size_b, 2, 3) = 0
+  JOIN json_each(h.changes, '$[' || (j.key + 1) || ']') b JOIN json_each(h.changes, '$[' || (j.key + iif(h.size_b, 1, 2)) || ']') b_n
   LEFT JOIN node n ON n.id = h.node_id LEFT JOIN v_frame f ON f.id = n.frame_id
   JOIN moment m ON m.run_id = r.id AND m.position = j.value
   LEFT JOIN step s ON s.run_id = r.id AND s.position = j.value AND m.kind = 0;
@@ -459,9 +463,10 @@ CREATE VIEW v_size AS SELECT r.name AS run, d.name AS device, s.least_b, s.most_
   FROM run r JOIN device d ON d.run_id = r.id JOIN size_stat s ON s.device_id = d.id;
 
 -- Further figures of call paths that only some formats have: temporary blocks, reads, lifetimes.
-CREATE VIEW v_node_extra AS SELECT r.name AS run, d.name AS device, x.node_id, f.name, s.text AS figure, x.value
+CREATE VIEW v_node_extra AS SELECT r.name AS run, d.name AS device, x.node_id + j.key AS node_id, f.name, s.text AS figure, j.value
   FROM run r JOIN device d ON d.run_id = r.id JOIN node_extra x ON x.device_id = d.id JOIN string s ON s.id = x.figure_id
-  LEFT JOIN node n ON n.id = x.node_id LEFT JOIN v_frame f ON f.id = n.frame_id;
+  JOIN json_each(x.figures) j ON j.value IS NOT 0
+  LEFT JOIN node n ON n.id = x.node_id + j.key LEFT JOIN v_frame f ON f.id = n.frame_id;
 
 -- What import noted of each run.
 CREATE VIEW v_note AS SELECT r.name AS run, n.kind, n.count_n, n.text FROM run r JOIN note n ON n.run_id = r.id;

@@ -54,7 +54,7 @@ INSERT INTO node_stat SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c
 -- name: node_category_add_all
 INSERT INTO node_category SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9 FROM temp.rows;
 -- name: node_extra_add_all
-INSERT INTO node_extra SELECT c0, c1, c2, c3 FROM temp.rows;
+INSERT INTO node_extra SELECT c0, c1, c2, text FROM temp.rows;
 -- name: moment_add
 INSERT INTO moment VALUES (?1,?2,?3,?4,?5);
 -- name: step_add

@@ -10,12 +10,11 @@ static void add_to_sum(void *sum, const int64_t *cells)
 }
 
 /* The sum over all call paths; MT_UNKNOWN where one leaves 64 bits. */
-static enum mt_status sum_of(struct mt_db *db, const struct mt_run *run,
-                             const struct mt_run_device *device, enum mt_extra extra, int64_t *sum,
-                             struct mt_err *err)
+static enum mt_status sum_of(struct mt_db *db, const struct mt_run_device *device,
+                             enum mt_extra extra, int64_t *sum, struct mt_err *err)
 {
     *sum = 0;
-    return mt_load_extra_each(db, run, device->id, extra, add_to_sum, sum, err);
+    return mt_load_extra_each(db, device->id, extra, add_to_sum, sum, err);
 }
 
 enum mt_status mt_baseline_measure_temporary(struct mt_db *db, const struct mt_run *run,
@@ -30,8 +29,8 @@ enum mt_status mt_baseline_measure_temporary(struct mt_db *db, const struct mt_r
         to->why = mt_knows_lack(run, device, exact);
         return MT_OK;
     }
-    MT_TRY(sum_of(db, run, device, most ? MT_EXTRA_TEMPORARY_MOST_N : MT_EXTRA_TEMPORARY_N, &to->v,
-                  err));
+    MT_TRY(
+        sum_of(db, device, most ? MT_EXTRA_TEMPORARY_MOST_N : MT_EXTRA_TEMPORARY_N, &to->v, err));
     to->known = to->v != MT_UNKNOWN && to->v >= 0;
     to->v = to->v > MT_BASELINE_MOST ? MT_BASELINE_MOST : to->v;
     to->less = most ? to->v : 0;

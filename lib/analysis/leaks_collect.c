@@ -4,7 +4,7 @@
 
 #include "gen/queries.h"
 #include "lib/base/hash.h"
-#include "lib/model/held_text.h"
+#include "lib/model/list_text.h"
 #include "lib/usage/gaps.h"
 #include "lib/usage/levels.h"
 #include <stdlib.h>
@@ -147,10 +147,11 @@ static enum mt_status read_holdings(struct mt_leak_finder *f, const struct mt_ru
         if (!row)
             return MT_OK;
         uint32_t node = read_node(f, s, 0);
-        bool doubtful = mt_doubt_is_on(&f->doubt, node, mt_stmt_int(s, 1));
+        const int64_t size = mt_stmt_int(s, 1);
+        bool doubtful = mt_doubt_is_on(&f->doubt, node, size);
         uint32_t site = mt_leak_part(group_of_node(f, node), doubtful);
         struct mt_held_change c;
-        for (const char *at = mt_stmt_text(s, 2); mt_held_text_next(&at, &c);)
+        for (const char *at = mt_stmt_text(s, 2); mt_held_text_next(&at, size, &c);)
             if (c.moment >= 0 && c.moment <= f->step_n) /* else: a damaged database */
                 mt_retained_change(&f->holdings, site, c.moment, c.bytes, c.blocks);
     }

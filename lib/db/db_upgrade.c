@@ -81,6 +81,18 @@ const struct mt_db_step mt_db_steps[] = {
      "  alloc_n INTEGER NOT NULL, at_peak_b INTEGER NOT NULL, at_end_b INTEGER NOT NULL, "
      "  at_peak_n INTEGER NOT NULL, at_end_n INTEGER NOT NULL, PRIMARY KEY (device_id, least_b)) "
      "  WITHOUT ROWID"},
+    /* Further figures of call paths that follow each other may be one row; where blocks are of one
+     * size, changes of what a path holds leave out bytes. */
+    {15,
+     "CREATE TABLE upgraded (device_id INTEGER NOT NULL, figure_id INTEGER NOT NULL, "
+     "  node_id INTEGER NOT NULL, figures TEXT NOT NULL, "
+     "  PRIMARY KEY (device_id, figure_id, node_id)) WITHOUT ROWID;"
+     "INSERT INTO upgraded SELECT device_id, figure_id, node_id, '[' || ifnull(value, 'null') || "
+     "  ']' FROM node_extra ORDER BY device_id, figure_id, node_id;"
+     "DROP TABLE node_extra;"
+     "ALTER TABLE upgraded RENAME TO node_extra;"
+     "UPDATE holding SET changes = (SELECT '[' || group_concat(value) || ']' FROM "
+     "  json_each(changes) WHERE key % 3 <> 1) WHERE size_b <> 0 AND json_valid(changes)"},
     {0, NULL},
 };
 

@@ -161,11 +161,11 @@ enum mt_status mt_load_held(struct mt_db *db, const struct mt_run *run, int64_t 
                             uint64_t node_n, bool end, mt_held_use *use, void *closure,
                             struct mt_err *err);
 
-/* Calls use with two cells of each node that has a further figure itself: its id, 0 where there is
- * no call path, and the value, MT_UNKNOWN where it leaves 64 bits. Errors: MT_EDB. */
-enum mt_status mt_load_extra_each(struct mt_db *db, const struct mt_run *run, int64_t device,
-                                  enum mt_extra extra, mt_db_cells *use, void *closure,
-                                  struct mt_err *err);
+/* Calls use with two cells of each node that has a further figure itself, and of others: its id, 0
+ * where there is no call path, and the value, MT_UNKNOWN where it leaves 64 bits. Errors: MT_EDB.
+ */
+enum mt_status mt_load_extra_each(struct mt_db *db, int64_t device, enum mt_extra extra,
+                                  mt_db_cells *use, void *closure, struct mt_err *err);
 
 /* A further figure of the run's nodes on a device: of each itself, and with its subtree. node_n + 1
  * of them, the last of what has no call path; MT_UNKNOWN where they leave 64 bits. Errors: MT_EDB.

@@ -2,6 +2,8 @@
 #include "lib/run/load.h"
 
 #include "gen/queries.h"
+#include "lib/base/wrap.h"
+#include "lib/model/list_text.h"
 #include <string.h>
 
 void mt_extra_add(int64_t *to, int64_t v)
@@ -11,15 +13,22 @@ void mt_extra_add(int64_t *to, int64_t v)
     *to = known ? sum : MT_UNKNOWN;
 }
 
-enum mt_status mt_load_extra_each(struct mt_db *db, const struct mt_run *run, int64_t device,
-                                  enum mt_extra extra, mt_db_cells *use, void *closure,
-                                  struct mt_err *err)
+enum mt_status mt_load_extra_each(struct mt_db *db, int64_t device, enum mt_extra extra,
+                                  mt_db_cells *use, void *closure, struct mt_err *err)
 {
     struct mt_stmt *s;
+    bool row;
     MT_TRY(mt_db_query(db, MT_Q_LOAD_EXTRA, &s, err));
-    mt_stmt_bind(s, "iiis", run->node_first, run->node_first + run->node_n, device,
-                 mt_extra_names[extra]);
-    return mt_stmt_each(s, use, closure, err);
+    mt_stmt_bind(s, "is", device, mt_extra_names[extra]);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        int64_t cells[] = {mt_stmt_int(s, 0), 0};
+        for (const char *at = mt_stmt_text(s, 1); mt_list_text_next(&at, &cells[1]);
+             mt_wrap_inc(&cells[0], 1))
+            use(closure, cells);
+    }
 }
 
 struct extra_figures {
@@ -43,7 +52,7 @@ enum mt_status mt_load_extra(struct mt_db *db, const struct mt_run *run, int64_t
     size_t n = t->nodes.n;
     struct extra_figures to = {run->node_first, n, self};
     memset(self, 0, (n + 1) * sizeof *self);
-    MT_TRY(mt_load_extra_each(db, run, device, extra, each_extra, &to, err));
+    MT_TRY(mt_load_extra_each(db, device, extra, each_extra, &to, err));
     memcpy(total, self, (n + 1) * sizeof *self);
     for (size_t i = n; i-- > 0;)
         if (t->nodes.v[i].parent != MT_NONE)

@@ -46,7 +46,8 @@ static void each_stats(void *closure, const int64_t *cells)
     uint64_t node = (uint64_t)cells[0] - (uint64_t)to->first;
     if (node >= to->n)
         return;
-    const struct mt_sums self = read_sums(cells + 1), total = read_sums(cells + 8), none = {0};
+    const struct mt_sums self = read_sums(cells + 2), none = {0};
+    const struct mt_sums total = cells[1] ? self : read_sums(cells + 9);
     to->told[node] = true;
     to->stats(to->closure, node, &self, &total);
     /* those above without rows, which would have come before, have the same figures */

@@ -149,6 +149,7 @@ static void put_sums(const struct mt_device *d, const struct mt_sums *s, int64_t
 
 static void stat_row(void *closure, uint64_t i, int64_t *c)
 {
+    enum { SUMS = 7 };
     const struct mt_writer *w = closure;
     const struct mt_node_total *t = &w->r->totals.v[i];
     const struct mt_device *d = &w->r->devices.v[t->device];
@@ -157,6 +158,9 @@ static void stat_row(void *closure, uint64_t i, int64_t *c)
     c[1] = w->device + (int64_t)t->device;
     put_sums(d, t->stat == MT_NONE ? &none : &w->r->stats.v[t->stat].self, c + 2);
     put_sums(d, &t->total, c + 9);
+    if (memcmp(c + 2, c + 9, SUMS * sizeof *c) == 0) /* most nodes have none below */
+        for (int k = 0; k < SUMS; k++)
+            c[9 + k] = INT64_MIN;
 }
 
 static void category_row(void *closure, uint64_t i, int64_t *c)

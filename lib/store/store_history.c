@@ -1,7 +1,7 @@
 /* The rows of `usage_chunk`, `live_keyframe`, `moment`, `holding`, `size_stat`, `node_extra`,
  * `max_lifetime`, `kept_gradient` and `unseen`. */
 #include "gen/queries.h"
-#include "lib/model/held_text.h"
+#include "lib/model/list_text.h"
 #include "lib/model/sizes.h"
 #include "lib/store/store_parts.h"
 #include <stdlib.h>
@@ -71,46 +71,80 @@ static enum mt_status write_moments(struct mt_writer *w, struct mt_err *err)
     return MT_OK;
 }
 
+/* ---- further figures of call paths: those of nodes that follow each other are a row ---- */
+
+struct extra_rows {
+    struct mt_writer *w;
+    const struct mt_node_extra **order;
+    size_t at;
+    struct mt_buf text;
+};
+
 static int extra_cmp(const void *a, const void *b)
 {
     const struct mt_node_extra *x = *(const struct mt_node_extra *const *)a;
     const struct mt_node_extra *y = *(const struct mt_node_extra *const *)b;
     uint32_t m = x->node + 1, n = y->node + 1; /* 0: no call path */
-    return m != n ? (m < n ? -1 : 1) : (int)x->device - (int)y->device;
+    if (x->device != y->device)
+        return (int)x->device - (int)y->device;
+    if (x->figure != y->figure)
+        return x->figure < y->figure ? -1 : 1;
+    return m < n ? -1 : m > n;
 }
 
-struct extra_rows {
-    struct mt_writer *w;
-    const struct mt_node_extra **order;
-};
+/* Where the row ends that begins at a place. Few nodes without a figure cost less than a row. */
+static size_t end_of_extras(const struct extra_rows *rows, size_t at)
+{
+    enum { GAP_MOST = 8, NODES_MOST = 1 << 8 }; /* many such rows fit into a page */
+    const struct mt_node_extra *const *v = rows->order, *first = v[at];
+    while (++at < rows->w->r->extras.n && v[at]->device == first->device &&
+           v[at]->figure == first->figure && first->node != MT_NONE &&
+           v[at]->node - v[at - 1]->node <= GAP_MOST && v[at]->node - first->node < NODES_MOST)
+        ;
+    return at;
+}
 
 static void extra_row(void *closure, uint64_t row, int64_t *cells)
 {
-    const struct extra_rows *rows = closure;
-    const struct mt_node_extra *x = rows->order[row];
-    cells[0] = node_id(rows->w, x->node);
-    cells[1] = rows->w->device + x->device;
-    cells[2] = rows->w->string_id[x->figure];
-    cells[3] = x->value;
+    struct extra_rows *rows = closure;
+    const struct mt_node_extra *const *v = rows->order, *first = v[rows->at];
+    const size_t end = end_of_extras(rows, rows->at);
+    (void)row;
+    cells[0] = rows->w->device + first->device;
+    cells[1] = rows->w->string_id[first->figure];
+    cells[2] = node_id(rows->w, first->node);
+    mt_buf_clear(&rows->text);
+    for (uint32_t node = first->node; rows->at < end; rows->at++, node++) {
+        for (; node < v[rows->at]->node; node++)
+            mt_list_text_add(&rows->text, 0);
+        mt_list_text_add(&rows->text, v[rows->at]->value);
+    }
+    mt_list_text_end(&rows->text);
 }
 
-/* There may be as many as call paths: rows are quickest written in their order. */
 static enum mt_status write_extras(struct mt_writer *w, struct mt_err *err)
 {
     const size_t n = w->r->extras.n;
-    struct extra_rows rows = {w, mt_alloc((n + 1) * sizeof *rows.order)};
+    struct extra_rows rows = {.w = w, .order = mt_alloc((n + 1) * sizeof *rows.order)};
     enum mt_status st = MT_OK;
+    uint64_t row_n = 0;
     int64_t id;
     for (size_t i = 0; i < n; i++) {
         rows.order[i] = &w->r->extras.v[i];
         MT_TRY_OUT(mt_store_string(w, rows.order[i]->figure, &id, err));
     }
     qsort(rows.order, n, sizeof *rows.order, extra_cmp);
-    st = mt_db_insert_rows(w->db, MT_Q_NODE_EXTRA_ADD_ALL, n, extra_row, &rows, err);
+    for (size_t at = 0; at < n; at = end_of_extras(&rows, at))
+        row_n++;
+    st = mt_db_insert_texts(w->db, MT_Q_NODE_EXTRA_ADD_ALL, row_n, extra_row, &rows.text, &rows,
+                            err);
 out:
+    mt_buf_free(&rows.text);
     free(rows.order);
     return st;
 }
+
+/* ---- what call paths hold at moments ---- */
 
 /* Changes with a moment that there is: nothing is held after the last step, for no other ends. */
 static bool is_holding(const struct mt_writer *w, const struct mt_retained_change *c)
@@ -136,24 +170,36 @@ static size_t next_site(const struct mt_writer *w, size_t at, size_t *end)
     return at;
 }
 
+/* The size of all blocks of these changes; 0: there are several, or nobody knows. */
+static int64_t size_of_each(const struct mt_retained_change *v, size_t n)
+{
+    const int64_t size = v->blocks_n ? v->bytes / v->blocks_n : 0;
+    for (size_t i = 0; i < n; i++)
+        if (size <= 0 || v[i].bytes % size || v[i].bytes / size != v[i].blocks_n)
+            return 0;
+    return size;
+}
+
 static void holding_row(void *closure, uint64_t row, int64_t *cells)
 {
     struct holding_rows *rows = closure;
     struct mt_writer *w = rows->w;
     const struct mt_history *h = &w->r->history;
     size_t end, i = next_site(w, rows->at, &end);
-    const struct mt_site *site = &h->sites.v[h->holdings.all.v[i].site];
+    const struct mt_retained_change *v = h->holdings.all.v;
+    const struct mt_site *site = &h->sites.v[v[i].site];
+    const int64_t size = size_of_each(v + i, end - i);
     (void)row;
     cells[0] = w->device + site->device;
     cells[1] = node_id(w, site->node);
-    cells[2] = site->bytes;
+    cells[2] = size;
     mt_buf_clear(&rows->text);
     for (; i < end; i++) {
-        const struct mt_retained_change *c = &h->holdings.all.v[i];
-        if (is_holding(w, c))
-            mt_held_text_add(&rows->text, &(struct mt_held_change){c->step, c->bytes, c->blocks_n});
+        const struct mt_held_change c = {v[i].step, v[i].bytes, v[i].blocks_n};
+        if (is_holding(w, &v[i]))
+            mt_held_text_add(&rows->text, size, &c);
     }
-    mt_held_text_end(&rows->text);
+    mt_list_text_end(&rows->text);
     rows->at = end;
 }
 

@@ -4,7 +4,7 @@
 #include "lib/base/search.h"
 #include "lib/base/sort.h"
 #include "lib/base/wrap.h"
-#include "lib/model/held_text.h"
+#include "lib/model/list_text.h"
 #include "lib/run/knows.h"
 #include "lib/usage/held.h"
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static enum mt_status read_changes(struct reading *r, struct mt_err *err)
             return MT_OK;
         uint64_t node =
             (uint64_t)mt_stmt_int(s, 0) - (uint64_t)r->l->run->node_first; /* 0: no call path */
-        for (const char *at = mt_stmt_text(s, 2); mt_held_text_next(&at, &c);)
+        for (const char *at = mt_stmt_text(s, 2); mt_held_text_next(&at, mt_stmt_int(s, 1), &c);)
             add_change(r, node < r->l->tree.nodes.n ? (uint32_t)node : MT_NONE, &c);
     }
 }

@@ -23,6 +23,13 @@ struct strange {
     enum mt_status want; /* of finding the run */
 };
 
+/* Temporary blocks of nodes from one on. */
+#define FURTHER(node, figures)                                                                     \
+    "UPDATE device SET knows = knows | 65536; "                                                    \
+    "INSERT OR IGNORE INTO string(text) VALUES ('temporary_n'); "                                  \
+    "INSERT INTO node_extra SELECT d.id, s.id, " node ", '" figures "' FROM device d "             \
+    "JOIN string s ON s.text = 'temporary_n'"
+
 static const struct strange strange[] = {
     {"sound", "SELECT 1", MT_OK},
     {"more records than can be", "UPDATE run SET record_n = " MOST, MT_EDB},
@@ -118,6 +125,13 @@ static const struct strange strange[] = {
      MT_OK},
     {"holdings of nodes far away", "UPDATE holding SET node_id = node_id + (" MOST " - 1000)",
      MT_OK},
+    {"holdings of one size that is none",
+     "UPDATE holding SET size_b = " MOST ", changes = '[0,5,1,7,2,null]'", MT_OK},
+    {"further figures of nodes far away", FURTHER(MOST " - 1", "[5,null,7]"), MT_OK},
+    {"further figures before all nodes", FURTHER("-2", "[5,6,7,8]"), MT_OK},
+    {"further figures that end early", FURTHER("0", "[5"), MT_OK},
+    {"further figures that are text", FURTHER("0", "[x]"), MT_OK},
+    {"further figures of nothing", FURTHER("0", ""), MT_OK},
     {"gradients of nodes far away",
      "INSERT OR REPLACE INTO kept_gradient SELECT id, " MOST ", " LOWEST ", -1 FROM device", MT_OK},
     {"gradients that are text",

@@ -1,0 +1,66 @@
+#include "lib/model/list_text.h"
+
+#include "lib/base/wrap.h"
+#include <string.h>
+
+/* Far quicker than formatted output: a log may have hundreds of thousands. */
+static void add_number(struct mt_buf *b, int64_t v)
+{
+    char digits[24];
+    size_t at = sizeof digits;
+    uint64_t left = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+    do
+        digits[--at] = (char)('0' + left % 10);
+    while (left /= 10);
+    if (v < 0)
+        digits[--at] = '-';
+    mt_buf_add(b, digits + at, sizeof digits - at);
+}
+
+void mt_list_text_add(struct mt_buf *b, int64_t v)
+{
+    mt_buf_addc(b, b->n ? ',' : '[');
+    if (v == INT64_MIN)
+        mt_buf_adds(b, "null");
+    else
+        add_number(b, v);
+}
+
+void mt_list_text_end(struct mt_buf *b)
+{
+    mt_buf_addc(b, ']');
+}
+
+bool mt_list_text_next(const char **p, int64_t *v)
+{
+    enum { DIGITS = 19 }; /* of 64 bits */
+    const char *at = *p;
+    if (*at != '[' && *at != ',')
+        return false;
+    const bool none = strncmp(++at, "null", 4) == 0, negative = *at == '-';
+    const char *first = at += none ? 4 : negative;
+    uint64_t sum = 0;
+    for (; *at >= '0' && *at <= '9' && at - first < DIGITS; at++)
+        sum = 10 * sum + (uint64_t)(*at - '0');
+    *p = at;
+    *v = none ? INT64_MIN : (int64_t)(negative ? 0 - sum : sum);
+    return (at > first) != none && (*at == ',' || *at == ']');
+}
+
+void mt_held_text_add(struct mt_buf *b, int64_t size, const struct mt_held_change *c)
+{
+    mt_list_text_add(b, c->moment);
+    if (!size)
+        mt_list_text_add(b, c->bytes);
+    mt_list_text_add(b, c->blocks);
+}
+
+bool mt_held_text_next(const char **p, int64_t size, struct mt_held_change *out)
+{
+    if (!mt_list_text_next(p, &out->moment) || (!size && !mt_list_text_next(p, &out->bytes)) ||
+        !mt_list_text_next(p, &out->blocks))
+        return false;
+    if (size)
+        out->bytes = mt_wrap_mul(size, out->blocks);
+    return true;
+}

@@ -1,0 +1,31 @@
+/*
+ * list_text.h - lists of integers, as rows of the tables `holding` and `node_extra` have them:
+ * JSON, [1,-2,null]. What a call path holds changes from moment to moment: [moment, bytes, blocks,
+ * moment, bytes, blocks, ...] or, where all blocks are of one size, [moment, blocks, moment,
+ * blocks, ...].
+ */
+#ifndef MT_LIST_TEXT_H
+#define MT_LIST_TEXT_H
+
+#include "lib/base/mem.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Adds one to a text that is empty at first, or ends the text, which has one at least. The smallest
+ * integer is null. */
+void mt_list_text_add(struct mt_buf *b, int64_t v);
+void mt_list_text_end(struct mt_buf *b);
+
+/* Takes the next one from *p, at first the whole text. False: there is none, or, in a damaged
+ * database, nothing that could be one. */
+bool mt_list_text_next(const char **p, int64_t *v);
+
+struct mt_held_change {
+    int64_t moment, bytes, blocks;
+};
+
+/* The same of changes. size: bytes of each block; 0: several, or unknown. */
+void mt_held_text_add(struct mt_buf *b, int64_t size, const struct mt_held_change *c);
+bool mt_held_text_next(const char **p, int64_t size, struct mt_held_change *out);
+
+#endif
