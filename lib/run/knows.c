@@ -37,7 +37,8 @@ static const struct lack {
     {MT_KNOWS_LABELS, ANY, "does not keep labels apart",
      "`memtool import --split label` does, where the file has labels: of pprof, rows of your own."},
     {MT_KNOWS_SIZES, ANY, "does not keep blocks apart by size",
-     "`memtool import --split size` does, where the file has single blocks or events."},
+     "`memtool import --split size` does, where the file has single blocks or events. Without it "
+     "`memtool table --by size`, with no other key, works for what heaptrack_interpret wrote."},
     {MT_KNOWS_PLACES, ANY, "does not say which library or file its functions are in",
      "Heap logs do. `--by site`, name, scope or path work without."},
     {MT_KNOWS_CATEGORIES, TRACE,
