@@ -16,7 +16,7 @@ struct mt_findings {
     bool each;   /* findings of every rule for every run, rules one after the other */
     unsigned about;          /* what all are about, as mt_findings_about */
     struct mt_strtab living; /* devices of which some are about what is alive */
-    bool unnamed; /* nobody named the run, so that its name is news */
+    bool unnamed;            /* nobody named the run, so that its name is news */
 };
 
 /* base NULL: none. A rule that names no device is for every one that a run has. rules, new and base
