@@ -53,19 +53,22 @@ static const struct summed_file lsans[] = {
      BEGINS DIRECT STACK SUMMARY(
          30, 3) "==13==ERROR: LeakSanitizer: detected memory leaks\n" DIRECT STACK SUMMARY(30, 3),
      " alloc ? n ? peak ? end 60 no time 0\n"
-     "[direct leak];main;leaf 0/0/60\n"},
+     "[direct leak];main;leaf 0/0/60\n"
+     "note reports 2\n"},
     {"another process of that number",
      BEGINS DIRECT STACK SUMMARY(30, 3) BEGINS DIRECT
      "    #0 0x5501 in g /a.c:5\n\n" SUMMARY(30, 3),
      " alloc ? n ? peak ? end 60 no time 0\n"
      "[direct leak];main;leaf 0/0/30\n"
-     "[direct leak];g 0/0/30\n"},
+     "[direct leak];g 0/0/30\n"
+     "note reports 2\n"},
     {"another one, the first of which reports again",
      BEGINS DIRECT STACK SUMMARY(30, 3) BEGINS DIRECT STACK DIRECT STACK SUMMARY(60, 6)
          BEGINS DIRECT "    #0 0x5501 in g /a.c:5\n\n" SUMMARY(30, 3),
      " alloc ? n ? peak ? end 90 no time 0\n"
      "[direct leak];main;leaf 0/0/60\n"
-     "[direct leak];g 0/0/30\n"},
+     "[direct leak];g 0/0/30\n"
+     "note reports 2\n"},
     {"a damaged frame between others",
      BEGINS DIRECT
      "    #0 0x1 in leaf /a.c:5\n    #1 Gx2 in f /a.c:6\n    #2 0x3 in main /a.c:7\n\n" SUMMARY(30,
@@ -140,7 +143,8 @@ static const struct summed_file memchecks[] = {
                "blocks\n",
      " alloc ? n ? peak ? end 3005 no time 0\n"
      "[definitely lost];main;leaf 0/0/3000\n"
-     "[possibly lost];g 0/0/5\n"},
+     "[possibly lost];g 0/0/5\n"
+     "note reports 2\n"},
     {"a damaged number of the process before a frame",
      TOOL "==7== 3,000 bytes in 3 blocks are definitely lost in loss record 2 of 2\n" AT
           "==#== by 0x11: leaf (a.c:5)\n==7==    by 0x12: main (a.c:9)\n" TOTALS

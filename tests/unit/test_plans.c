@@ -159,7 +159,11 @@ static bool walks_for_each_row(const char *sql)
 /* Those whose rows are runs. */
 static bool is_of_runs(const char *query)
 {
-    return strcmp(query, "runs") == 0 || strcmp(query, "traces_beside") == 0;
+    static const char *const of_runs[] = {"runs", "traces_beside", "processes_beside"};
+    for (size_t i = 0; i < MT_ARRAY_LEN(of_runs); i++)
+        if (strcmp(of_runs[i], query) == 0)
+            return true;
+    return false;
 }
 
 static void rows_of_statements(void **state)
