@@ -269,7 +269,7 @@ enum mt_status mt_prometheus_value(struct mt_prometheus *p, uint32_t series, int
     if (bytes > 0 && m->rank > o->rank)
         o->rank = m->rank;
     struct mt_prometheus_series *of = &p->series.v[series];
-    if (placed && t_ns < of->last_ns)
+    if (p->ordered && placed && t_ns < of->last_ns)
         mt_rec_note(p->rec, MT_NOTE_ORDER, -1, 0);
     of->last_ns = placed ? t_ns : of->last_ns;
     *mt_vec_push(&p->values) = (struct mt_prometheus_value){t_ns, series, placed, bytes};

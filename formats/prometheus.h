@@ -3,7 +3,8 @@
  * both readers; docs/formats/prometheus.md says what is read.
  *
  * A reader adds the labels of a series, asks which it is, and gives its values in any order; at the
- * end they come into the recording in order of time.
+ * end they come into the recording in order of time. Where each series should be in order already,
+ * a value that is not is noted.
  */
 #ifndef MT_PROMETHEUS_H
 #define MT_PROMETHEUS_H
@@ -43,6 +44,7 @@ struct mt_prometheus {
     })
     values;
     uint64_t beside;
+    bool ordered; /* for the reader to say: values of a series stand in order of time */
 };
 
 void mt_prometheus_open(struct mt_prometheus *p, struct mt_recording *rec);

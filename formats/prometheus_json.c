@@ -190,6 +190,7 @@ static enum mt_status prometheus_json_read(struct mt_stream *in, const struct mt
 {
     struct reader r = {.walk = {.progress = opts->progress, .closure = opts->closure}};
     mt_prometheus_open(&r.all, rec);
+    r.all.ordered = true;
     enum mt_status st = read_all(&r, in, opts, err);
     mt_prometheus_free(&r.all);
     mt_json_walk_free(&r.walk);

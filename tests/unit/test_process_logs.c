@@ -170,8 +170,7 @@ static const struct log_file logs[] = {
          "{job=\"api\",instance=\"b:90\"} NaN 1763870015000\n",
      "ns 15000000000 from 1763870000000000000\n"
      "process:api@a:90 100..200 until 15000000000 peak 200\n"
-     "process:api@b:90 0..300 until 0 peak 300\n"
-     "note order 1\n"},
+     "process:api@b:90 0..300 until 0 peak 300\n"},
     {"prometheus: OpenMetrics, seconds and examples", &mt_reader_prometheus_text,
      "# TYPE " RSS " gauge\n" RSS " 100 1763870000.5 # {trace=\"a b\"} 1 1.5\n" RSS
      " 200 1763870001\n# EOF\n",
