@@ -82,8 +82,9 @@ const struct mt_db_step mt_db_steps[] = {
      "  at_peak_n INTEGER NOT NULL, at_end_n INTEGER NOT NULL, PRIMARY KEY (device_id, least_b)) "
      "  WITHOUT ROWID"},
     /* Further figures of call paths that follow each other may be one row; where blocks are of one
-     * size, changes of what a path holds leave out bytes. */
+     * size, changes of what a path holds leave out bytes. Steps are found by time. */
     {15,
+     "CREATE INDEX step_start ON step(run_id, start_ns);"
      "CREATE TABLE upgraded (device_id INTEGER NOT NULL, figure_id INTEGER NOT NULL, "
      "  node_id INTEGER NOT NULL, figures TEXT NOT NULL, "
      "  PRIMARY KEY (device_id, figure_id, node_id)) WITHOUT ROWID;"

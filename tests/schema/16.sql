@@ -186,6 +186,7 @@ CREATE TABLE step (
   start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL,
   PRIMARY KEY (run_id, position)
 ) WITHOUT ROWID;
+CREATE INDEX step_start ON step(run_id, start_ns);
 
 -- One timed execution of a node. Ids run thread by thread in order of start; parents before children.
 CREATE TABLE op (
@@ -399,8 +400,8 @@ CREATE VIEW v_alloc AS SELECT r.name AS run, a.id, d.name AS device, a.bytes_b, 
   a.freed_ns - a.alloc_ns AS life_ns, bf.name AS alloc_in, ff.name AS freed_in,
   a.freed_ns IS NOT NULL AND a.freed_thread_id IS NULL AS freed_unseen,
   a.alloc_ns IS NOT NULL AND a.alloc_thread_id IS NULL AS alloc_unseen, a.alloc_record, a.freed_record,
-  (SELECT s.number FROM step s WHERE s.run_id = r.id AND s.start_ns <= a.alloc_ns
-    AND (s.end_ns > a.alloc_ns OR s.end_ns >= r.dur_ns) ORDER BY s.position LIMIT 1) AS step,
+  (SELECT CASE WHEN s.end_ns > a.alloc_ns OR s.end_ns >= r.dur_ns THEN s.number END FROM step s
+    WHERE s.run_id = r.id AND s.start_ns <= a.alloc_ns ORDER BY s.start_ns DESC, s.position DESC LIMIT 1) AS step,
   CASE bn.phase WHEN 0 THEN 'other' WHEN 1 THEN 'forward' WHEN 2 THEN 'backward' WHEN 3 THEN 'optimizer' WHEN 4 THEN 'data loading' WHEN 5 THEN 'recomputed' END AS phase,
   CASE a.rule WHEN 1 THEN 'temporary' WHEN 2 THEN 'optimizer state' WHEN 3 THEN 'temporary' WHEN 4 THEN 'activation (recomputed)'
     WHEN 5 THEN 'gradient' WHEN 6 THEN 'gradient' WHEN 7 THEN 'autograd detail' WHEN 8 THEN 'parameter' WHEN 9 THEN 'parameter'
@@ -448,14 +449,15 @@ CREATE VIEW v_event AS SELECT r.name AS run, e.position, d.name AS device, e.tim
 CREATE VIEW v_step AS SELECT r.name AS run, s.number, s.start_ns, s.end_ns FROM run r JOIN step s ON s.run_id = r.id;
 
 -- How much more the blocks allocated in a node hold at a moment than at the moment before. step: the one that ends then.
-CREATE VIEW v_holding AS SELECT r.name AS run, d.name AS device, h.node_id, f.name, s.number AS step,
-  iif(h.size_b, h.size_b, 1) * b.value AS change_b, b_n.value AS change_n, h.size_b, m.time_ns
-  FROM run r JOIN device d ON d.run_id = r.id JOIN holding h ON h.device_id = d.id
-  JOIN json_each(h.changes) j ON j.key % iif(h.size_b, 2, 3) = 0
-  JOIN json_each(h.changes, '$[' || (j.key + 1) || ']') b JOIN json_each(h.changes, '$[' || (j.key + iif(h.size_b, 1, 2)) || ']') b_n
-  LEFT JOIN node n ON n.id = h.node_id LEFT JOIN v_frame f ON f.id = n.frame_id
-  JOIN moment m ON m.run_id = r.id AND m.position = j.value
-  LEFT JOIN step s ON s.run_id = r.id AND s.position = j.value AND m.kind = 0;
+-- Numbers of a change are put together by its place: to look up each in the list would take the square of their number.
+CREATE VIEW v_holding AS SELECT c.run, c.device, c.node_id, (SELECT name FROM v_frame WHERE id = n.frame_id) AS name, s.number AS step,
+  iif(c.size_b, c.size_b, 1) * c.held AS change_b, c.change_n, c.size_b, m.time_ns
+  FROM (SELECT r.name AS run, d.name AS device, h.node_id, h.size_b, r.id AS run_id, max(iif(j.key % iif(h.size_b, 2, 3) = 0, j.value, NULL)) AS moment,
+    max(iif(j.key % iif(h.size_b, 2, 3) = 1, j.value, NULL)) AS held, max(iif((j.key + 1) % iif(h.size_b, 2, 3) = 0, j.value, NULL)) AS change_n
+    FROM run r JOIN device d ON d.run_id = r.id JOIN holding h ON h.device_id = d.id JOIN json_each(h.changes) j
+    GROUP BY h.device_id, h.node_id, h.size_b, j.key / iif(h.size_b, 2, 3), r.name, d.name) c
+  LEFT JOIN node n ON n.id = c.node_id JOIN moment m ON m.run_id = c.run_id AND m.position = c.moment
+  LEFT JOIN step s ON s.run_id = c.run_id AND s.position = m.position AND m.kind = 0;
 
 -- What blocks of each size did: heap logs that number allocations by size.
 CREATE VIEW v_size AS SELECT r.name AS run, d.name AS device, s.least_b, s.most_b, s.alloc_b, s.freed_b, s.alloc_n,

@@ -29,6 +29,9 @@ static const struct {
     {"v_op of a run and name", "SELECT count(*) FROM v_op WHERE run = 'a' AND name = 'b'"},
     {"v_alloc of a run", "SELECT * FROM v_alloc WHERE run = 'a'"},
     {"v_node of a run", "SELECT * FROM v_node WHERE run = 'a'"},
+    {"v_holding of a run", "SELECT * FROM v_holding WHERE run = 'a'"},
+    {"v_holding of a run and name", "SELECT * FROM v_holding WHERE run = 'a' AND name = 'b'"},
+    {"v_node_extra of a run", "SELECT * FROM v_node_extra WHERE run = 'a'"},
 };
 
 static struct mt_db *db;
@@ -185,6 +188,47 @@ static void views(void **state)
     }
 }
 
+/* Whether a statement looks through a table or list for each row of another, which takes the square
+ * of their number: what it reads at its top level is the first, found by a key or, as a list is,
+ * read once for the row that has it. */
+static bool takes_the_square(const char *sql)
+{
+    int lists = 0, scans = 0;
+    struct mt_stmt *s;
+    char *explain = mt_asprintf("EXPLAIN QUERY PLAN %s", sql);
+    prepare(explain, &s);
+    while (next(s)) {
+        const char *words = mt_stmt_text(s, 3);
+        bool list = strstr(words, "VIRTUAL TABLE");
+        lists += list;
+        scans += !list && mt_stmt_int(s, 1) == 0 && strncmp(words, "SCAN ", 5) == 0;
+    }
+    mt_stmt_free(s);
+    free(explain);
+    return lists > 1 || scans > 1 || walks_for_each_row(sql);
+}
+
+/* Views of all runs and, as far as they have runs, of one. */
+static void views_for_each_row(void **state)
+{
+    (void)state;
+    int seen = 0;
+    struct mt_stmt *s;
+    prepare("SELECT name, sql LIKE '% AS run,%' OR sql LIKE '%c.run,%' FROM sqlite_master "
+            "WHERE type = 'view'",
+            &s);
+    for (; next(s); seen++)
+        for (int of_run = 0; of_run <= mt_stmt_int(s, 1); of_run++) {
+            char *sql = mt_asprintf("SELECT * FROM %s%s", mt_stmt_text(s, 0),
+                                    of_run ? " WHERE run = 'a'" : "");
+            if (takes_the_square(sql))
+                fail_msg("%s looks through all for each row", sql);
+            free(sql);
+        }
+    mt_stmt_free(s);
+    assert_in_range(seen, 10, 100);
+}
+
 /* The test itself must see a scan when there is one. */
 static void scans_are_seen(void **state)
 {
@@ -193,15 +237,20 @@ static void scans_are_seen(void **state)
     assert_string_equal(scanned("SELECT x.bytes_b FROM run r JOIN alloc x ON x.bytes_b = r.id"),
                         "alloc");
     assert_null(scanned("SELECT sum(dur_ns) FROM op WHERE id >= 3 AND id < 9"));
+    assert_true(takes_the_square("SELECT (SELECT number FROM step s WHERE s.run_id = r.id AND "
+                                 "s.end_ns > r.dur_ns) FROM run r"));
+    assert_true(takes_the_square("SELECT b.value FROM holding h JOIN json_each(changes) a JOIN "
+                                 "json_each(changes, '$[' || a.key || ']') b"));
+    assert_true(takes_the_square("SELECT 1 FROM run r LEFT JOIN frame f ON f.kind > r.kind"));
+    assert_false(takes_the_square("SELECT 1 FROM run r JOIN frame f ON f.id = r.kind"));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scans_are_seen),
-        cmocka_unit_test(named_statements),
-        cmocka_unit_test(rows_of_statements),
-        cmocka_unit_test(views),
+        cmocka_unit_test(scans_are_seen),     cmocka_unit_test(named_statements),
+        cmocka_unit_test(rows_of_statements), cmocka_unit_test(views),
+        cmocka_unit_test(views_for_each_row),
     };
     return cmocka_run_group_tests(tests, open_db, close_db);
 }
