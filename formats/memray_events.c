@@ -6,31 +6,18 @@
 /* By number, and, as files since version 12 count them, by theirs. */
 static enum mt_act act_of(int version, unsigned allocator)
 {
+    enum {
+        A = MT_MR_ALLOCATES,
+        F = MT_MR_FREES,
+        M = MT_MR_MAPS,
+        U = MT_MR_UNMAPS,
+        X = MT_MR_UNKNOWN
+    };
+    static const uint8_t first[] = {X, A, F, A, A, A, A, A, A, A, M, U, A, A, A, F},
+                         codes[] = {X, F, A, A, A, F, A, A, A, A, A, A, A, A, M, U};
     if (version < MT_MR_CODES)
-        switch (allocator) {
-        case 0:
-            return MT_MR_UNKNOWN;
-        case 2:
-        case 15:
-            return MT_MR_FREES;
-        case 10:
-            return MT_MR_MAPS;
-        case 11:
-            return MT_MR_UNMAPS;
-        default:
-            return MT_MR_ALLOCATES;
-        }
-    switch (allocator) {
-    case 1:
-    case 5:
-        return MT_MR_FREES;
-    case 14:
-        return MT_MR_MAPS;
-    case 15:
-        return MT_MR_UNMAPS;
-    default:
-        return allocator && allocator < 14 ? MT_MR_ALLOCATES : MT_MR_UNKNOWN;
-    }
+        return allocator < MT_ARRAY_LEN(first) ? first[allocator] : A;
+    return allocator < MT_ARRAY_LEN(codes) ? codes[allocator] : X;
 }
 
 /* ---- what is mapped ---- */
@@ -82,7 +69,8 @@ static void remember(struct mt_memray *r, uint32_t node, uint64_t address, uint6
 {
     struct mt_mr_recent *v = mt_mr_now(&r->stacks)->recent;
     v[1] = v[0];
-    node = mt_heap_sized(r->heap, node, (int64_t)bytes);
+    if (r->rec->split_sizes)
+        node = mt_heap_sized(r->heap, node, (int64_t)bytes);
     v[0] = (struct mt_mr_recent){address, bytes, node, address != 0};
 }
 
@@ -124,15 +112,20 @@ enum mt_status mt_mr_unknown_allocator(struct mt_err *err)
 
 /* Whether the record just read is what a killed process left: its last byte, and all that follows,
  * are padding. Also asks for more, where that is not known. */
-static bool is_padding(struct mt_memray *r)
+static bool is_padded(struct mt_memray *r)
 {
-    if (r->c.more || r->c.p[-1] || mt_mr_is_told(r))
+    if (mt_mr_is_told(r))
         return false;
     if (r->c.p == r->c.end && !r->whole)
         r->c.more = true;
     else
         r->padded = r->c.p == r->c.end || !*r->c.p;
     return r->padded;
+}
+
+static inline bool is_padding(struct mt_memray *r)
+{
+    return !r->c.more && !r->c.p[-1] && is_padded(r);
 }
 
 enum mt_status mt_mr_apply(struct mt_memray *r, enum mt_act act, uint64_t address, uint64_t bytes,

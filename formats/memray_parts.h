@@ -70,9 +70,18 @@ void mt_mr_push(struct mt_mr_stacks *s, uint32_t frame);
 void mt_mr_push_call(struct mt_mr_stacks *s, uint64_t code, int64_t instruction);
 bool mt_mr_pop(struct mt_mr_stacks *s, size_t n); /* false: there are not as many */
 /* The thread under way. */
-struct mt_mr_thread *mt_mr_now(struct mt_mr_stacks *s);
+static inline struct mt_mr_thread *mt_mr_now(struct mt_mr_stacks *s)
+{
+    if (s->now == MT_NONE)
+        mt_mr_switch(s, 0);
+    return &s->threads.v[s->now];
+}
 /* The path of what it allocates. */
-uint32_t mt_mr_node(struct mt_mr_stacks *s);
+static inline uint32_t mt_mr_node(struct mt_mr_stacks *s)
+{
+    const struct mt_mr_thread *t = mt_mr_now(s);
+    return t->stack.n ? t->stack.v[t->stack.n - 1] : t->root;
+}
 
 /* ---- what ran in C ---- */
 

@@ -93,19 +93,6 @@ void mt_mr_switch(struct mt_mr_stacks *s, uint64_t thread)
     s->now = *at;
 }
 
-struct mt_mr_thread *mt_mr_now(struct mt_mr_stacks *s)
-{
-    if (s->now == MT_NONE)
-        mt_mr_switch(s, 0);
-    return &s->threads.v[s->now];
-}
-
-uint32_t mt_mr_node(struct mt_mr_stacks *s)
-{
-    const struct mt_mr_thread *t = mt_mr_now(s);
-    return t->stack.n ? t->stack.v[t->stack.n - 1] : t->root;
-}
-
 void mt_mr_push(struct mt_mr_stacks *s, uint32_t frame)
 {
     uint32_t node = mt_mr_node(s);

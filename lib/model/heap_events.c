@@ -168,7 +168,7 @@ enum mt_status mt_heap_alloc_at(struct mt_heap *h, uint64_t addr, uint32_t node,
         mt_rec_note(h->rec, MT_NOTE_REPLACED, -1, old.bytes);
         MT_TRY(mt_heap_dealloc(h, old.node, old.bytes, err));
     }
-    return mt_heap_alloc(h, node, bytes, err);
+    return alloc_in(h, mt_heap_slot(h, node), bytes, err);
 }
 
 enum mt_status mt_heap_free_at(struct mt_heap *h, uint64_t addr, struct mt_err *err)
@@ -178,7 +178,7 @@ enum mt_status mt_heap_free_at(struct mt_heap *h, uint64_t addr, struct mt_err *
         return MT_OK;
     if (!take_block(h, addr, &old))
         return mt_heap_end_older(h, 0, err);
-    return mt_heap_dealloc(h, old.node, old.bytes, err);
+    return release_in(h, mt_heap_slot(h, old.node), old.bytes, -1, err);
 }
 
 enum mt_status mt_heap_realloc_at(struct mt_heap *h, uint64_t old, uint64_t addr, uint32_t node,
