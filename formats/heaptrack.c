@@ -176,6 +176,19 @@ static void meta(struct reader *r, const char *key, struct mt_fields f)
     mt_rec_meta_text(r->rec, key, s, n);
 }
 
+/* heaptrack 1.4 says how long it is, too. */
+static void suppression(struct reader *r, struct mt_fields f)
+{
+    struct mt_fields sized = f, rest;
+    const char *s;
+    uint64_t told;
+    size_t n = 0;
+    bool is_sized = mt_field_hex(&sized, &told);
+    rest = sized;
+    mt_field_rest(&rest, &s, &n);
+    meta(r, "suppression", is_sized && told == n ? sized : f);
+}
+
 static void system_info(struct reader *r, struct mt_fields f)
 {
     uint64_t page_b;
@@ -297,7 +310,7 @@ static enum mt_status other_line(struct reader *r, struct mt_fields f, struct mt
         system_info(r, f);
         break;
     case 'S':
-        meta(r, "suppression", f);
+        suppression(r, f);
         break;
     case 'c':
         return stamp(r, f, err);
