@@ -50,6 +50,8 @@ static enum mt_status add_device(struct mt_report *r, const struct mt_view *v,
         const struct mt_memory_asked asked = {*w, from || to || at.n, step || per, at, per};
         return mt_memory_process(r, v, d, &asked, err);
     }
+    if (!(d->knows & (MT_KNOWS_ALLOC | MT_KNOWS_PEAK | MT_KNOWS_AT_END | MT_KNOWS_LEVEL)))
+        MT_TRY(mt_knows(&v->run, d, MT_KNOWS_AT_END, err)); /* as DHAT's copies and events */
     if (!mt_device_has_events(d) && (from || to || step))
         MT_TRY(mt_knows(&v->run, d, MT_KNOWS_BLOCKS, err));
     MT_TRY(mt_memstats(v->db, &v->run, d, w, stats, err));
