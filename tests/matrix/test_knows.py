@@ -232,13 +232,16 @@ def check(run, device):
 
 
 def memory_and_info(run, device):
-    rows = m.rows("memory", run)
     told = m.json("info", run)["totals"]["devices"][device["name"]]
     for figure in ("alloc_b", "freed_b", "net_b", "peak_b", "at_end_b"):
         want = None if figure == "at_end_b" and is_cut(run) else device[figure]
         m.check(told[figure] == want, run, "info", figure, told[figure], want)
     if device["knows"] & (OPS | BLOCKS):
         return
+    if not device["knows"] & (ALLOC | PEAK | AT_END | LEVEL):
+        refuses(run, "memory", run)
+        return
+    rows = m.rows("memory", run)
     if device["type"] == PROCESS:
         row = next(row for row in rows if (row["device"], row["metric"]) == (device["name"], "rss"))
         m.check(row["peak_b"] == device["peak_b"], run, "memory", row, device["peak_b"])
