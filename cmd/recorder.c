@@ -167,6 +167,18 @@ void mt_recorder_begin(struct mt_recorder *r, struct mt_db *db, pid_t pid)
     r->running = mt_thread_start(&r->thread, write_run, r) == 0;
 }
 
+/* Of the time of the process, what looks took, and with them those who write what they saw: what
+ * the program says takes time as well, and is not less with fewer looks. */
+static int64_t cost_of_looks(struct mt_recorder *r)
+{
+    enum { WRITING = 3 };
+    int64_t cpu = clock_of(CLOCK_PROCESS_CPUTIME_ID), all = cpu - r->judged_cpu_ns;
+    int64_t looks = r->looks_cpu_ns * WRITING;
+    r->judged_cpu_ns = cpu;
+    r->looks_cpu_ns = 0;
+    return looks < all ? looks : all;
+}
+
 /* Looks less often while that takes more than 0.8 % of a core, at once where it is much more, and
  * again more often. */
 static void judge_cost(struct mt_recorder *r, int64_t t_ns)
@@ -175,8 +187,7 @@ static void judge_cost(struct mt_recorder *r, int64_t t_ns)
     int64_t passed = t_ns - r->judged_ns;
     if (passed < second)
         return;
-    int64_t cpu = clock_of(CLOCK_PROCESS_CPUTIME_ID);
-    int64_t per_mille = (cpu - r->judged_cpu_ns) * 1000 / passed;
+    int64_t per_mille = cost_of_looks(r) * 1000 / passed;
     int64_t times = per_mille / 8 < MOST_TIMES ? per_mille / 8 : MOST_TIMES;
     if (r->judged_ns && per_mille > 8)
         r->interval_ns =
@@ -186,7 +197,6 @@ static void judge_cost(struct mt_recorder *r, int64_t t_ns)
     if (r->interval_ns < r->asked_ns)
         r->interval_ns = r->asked_ns;
     r->judged_ns = t_ns;
-    r->judged_cpu_ns = cpu;
 }
 
 static void hand_over(struct mt_recorder *r, int64_t t_ns)
@@ -228,8 +238,10 @@ void mt_recorder_look(struct mt_recorder *r, int64_t t_ns)
 {
     judge_time(r, t_ns);
     r->looked_ns = t_ns;
+    int64_t begun = clock_of(CLOCK_THREAD_CPUTIME_ID);
     mt_watch_look(&r->watch, t_ns);
     hand_over(r, t_ns);
+    r->looks_cpu_ns += clock_of(CLOCK_THREAD_CPUTIME_ID) - begun;
     judge_cost(r, t_ns);
     int64_t wait = until_next(r, t_ns);
     if (t_ns >= r->due_ns || t_ns + wait < r->due_ns)

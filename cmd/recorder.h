@@ -20,6 +20,7 @@ struct mt_recorder {
     int64_t asked_ns;                 /* the interval asked for, */
     int64_t interval_ns;              /* and now */
     int64_t judged_ns, judged_cpu_ns; /* when the cost was looked at last, and what it was */
+    int64_t looks_cpu_ns;             /* what looks took since then */
     struct mt_watch watch;
     char cause[224];   /* why something was killed, as far as there is evidence; "": nothing */
     int64_t looked_ns; /* the last time, */

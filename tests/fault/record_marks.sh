@@ -79,6 +79,17 @@ if lost flood | grep -q "database"; then fail "a flood is said to be the databas
 [ "$(ask "SELECT count(*) FROM v_step WHERE run = 'busy'")" -ge 3000 ] || fail "what a busy database did not take at once is lost"
 lost busy | grep -q "the database was busy, [0-9]* values are lost" || fail "a busy database: $(lost busy)"
 
+# What the program says takes time, too, but looks are not rarer for it.
+cat >talk.py <<'END'
+import os, time
+begun = time.time()
+while time.time() - begun < 6:
+    os.write(int(os.environ["MEMTOOL_FD"]), b"memtool:step 1\n" * 100)
+END
+"$MEMTOOL" record --name talk -- python3 talk.py 2>err || fail "exit $?"
+got=$(ask "SELECT CAST(value AS TEXT) FROM meta m JOIN run r ON r.id = m.run_id WHERE r.name = 'talk' AND key = 'interval_ms'")
+[ "${got:-9999}" -le 1000 ] || fail "looks are $got ms apart, for the program says much"
+
 printf 'memtool:mark no newline' >line
 # shellcheck disable=SC2016
 "$MEMTOOL" record --name last -- sh -c 'cat line >&$MEMTOOL_FD' 2>err || fail "exit $?"
