@@ -283,12 +283,13 @@ static int job_n(const struct mt_import_paths *inputs)
 static void tell_one(struct mt_err *err)
 {
     static const char all[] = "Nothing was imported";
-    const size_t n = sizeof all - 1;
-    if (strncmp(err->hint, all, n) == 0) {
-        char *rest = mt_strdup(err->hint + n);
+    const char *at = strstr(err->hint, all);
+    if (at) {
+        char *hint = mt_asprintf("%.*sThis file was not imported%s", (int)(at - err->hint),
+                                 err->hint, at + sizeof all - 1);
         err->hint[0] = '\0';
-        mt_err_hint(err, "This file was not imported%s", rest);
-        free(rest);
+        mt_err_hint(err, "%s", hint);
+        free(hint);
     }
     mt_print_error(err);
 }

@@ -259,7 +259,7 @@ CREATE TABLE moment (
 CREATE TABLE holding (
   device_id INTEGER NOT NULL,
   node_id INTEGER NOT NULL,        -- 0: outside every op
-  size_b INTEGER NOT NULL,         -- of each block; 0: of several sizes, or unknown
+  size_b INTEGER NOT NULL,         -- bytes a block, on average, if each change has the same; else 0
   changes TEXT NOT NULL,           -- JSON: [moment, blocks, moment, blocks, ...], moments rising; with size_b 0
                                    -- [moment, bytes, blocks, moment, bytes, blocks, ...]
   PRIMARY KEY (device_id, node_id, size_b)

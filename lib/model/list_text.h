@@ -1,8 +1,8 @@
 /*
  * list_text.h - lists of integers, as rows of the tables `holding` and `node_extra` have them:
  * JSON, [1,-2,null]. What a call path holds changes from moment to moment: [moment, bytes, blocks,
- * moment, bytes, blocks, ...] or, where all blocks are of one size, [moment, blocks, moment,
- * blocks, ...].
+ * moment, bytes, blocks, ...] or, where each change has the same bytes for a block, [moment,
+ * blocks, moment, blocks, ...].
  */
 #ifndef MT_LIST_TEXT_H
 #define MT_LIST_TEXT_H
@@ -24,7 +24,7 @@ struct mt_held_change {
     int64_t moment, bytes, blocks;
 };
 
-/* The same of changes. size: bytes of each block; 0: several, or unknown. */
+/* The same of changes. size: bytes for a block; 0: they differ. */
 void mt_held_text_add(struct mt_buf *b, int64_t size, const struct mt_held_change *c);
 bool mt_held_text_next(const char **p, int64_t size, struct mt_held_change *out);
 

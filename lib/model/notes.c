@@ -208,8 +208,8 @@ static const char *const texts[MT_NOTE_N] = {
                       "that event's time",
     [MT_NOTE_ORDER] = "%N value/values of an earlier time than the one before in the file, put in "
                       "order; a time may be damaged",
-    [MT_NOTE_LULL] = "nearly all of the time is %D, in which nothing was recorded: the program was "
-                     "stopped, or a time in the file is damaged",
+    [MT_NOTE_LULL] = "nearly all of the time is %D, in which nothing was recorded: the program "
+                     "waited or was stopped, or a time in the file is damaged",
     [MT_NOTE_UNKNOWN_ACTION] =
         "%N event/events of a kind this version does not know, kept as they are in v_event: "
         "%D",

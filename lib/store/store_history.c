@@ -170,7 +170,7 @@ static size_t next_site(const struct mt_writer *w, size_t at, size_t *end)
     return at;
 }
 
-/* The size of all blocks of these changes; 0: there are several, or nobody knows. */
+/* The bytes of a block if each of these changes has the same, be it on average; else 0. */
 static int64_t size_of_each(const struct mt_retained_change *v, size_t n)
 {
     const int64_t size = v->blocks_n ? v->bytes / v->blocks_n : 0;
