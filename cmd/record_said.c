@@ -73,6 +73,26 @@ static void say_missing(const struct mt_recorder *r)
                 mt_human_plural(w->group_left_n, "process", processes));
 }
 
+/* What was seen, or what the system counted of a command or child that ended between two samples;
+ * where the latter may be ours, it is that at most. */
+static void add_peak(const struct mt_recorder *r, struct mt_buf *out)
+{
+    const struct mt_watch *w = &r->watch;
+    char most[MT_HUMAN_MAX], seen[MT_HUMAN_MAX], at[MT_HUMAN_MAX];
+    bool counted = w->unseen_b && !r->target;
+    if (counted)
+        mt_buf_addf(out, "; peak rss %s%s", mt_human_bytes(w->unseen_b, most),
+                    w->unseen_of_command ? " at most" : ", of it or of a child");
+    if (!w->peak_b)
+        return;
+    mt_human_bytes(w->peak_b, seen);
+    mt_human_ns(w->peak_ns, at);
+    if (counted)
+        mt_buf_addf(out, "; seen: %s at %s", seen, at);
+    else
+        mt_buf_addf(out, "; peak rss %s%s at %s", w->unseen_b ? "at least " : "", seen, at);
+}
+
 void mt_record_summarise(const struct mt_recorder *r, const char *how, int64_t dur_ns)
 {
     const struct mt_watch *w = &r->watch;
@@ -80,9 +100,7 @@ void mt_record_summarise(const struct mt_recorder *r, const char *how, int64_t d
     struct mt_buf out = {0}, run = {0}, safe = {0};
     bool any = false;
     mt_buf_addf(&out, "memtool: %s, %s", mt_human_ns(dur_ns, a), how);
-    if (w->peak_b)
-        mt_buf_addf(&out, "; peak rss %s%s at %s", w->unseen_b ? "at least " : "",
-                    mt_human_bytes(w->peak_b, a), mt_human_ns(w->peak_ns, b));
+    add_peak(r, &out);
     if (knows_parts(w)) {
         add_part(&out, w->at_peak.anon, "anonymous", &any);
         add_part(&out, w->at_peak.file, "of files", &any);

@@ -15,6 +15,7 @@
 enum { WAITING = 1 << 16, MANY = 1 << 12, SAID_WAITING = 1 << 12 };
 enum { SELDOM = 5 }; /* seconds between two times that the run is written; at first it is less */
 enum { CALM = 3, CALMEST = 2 * CALM }; /* looks at which nothing changed: then they are rarer */
+enum { SELDOMEST = 500 * 1000 * 1000 }; /* ns between two looks, unless more were asked for */
 enum { BUSY = 1000 * 1000 * 1000 };    /* ns: what is written anyway takes less */
 static const int64_t ms = 1000 * 1000, second = 1000 * 1000 * 1000;
 
@@ -162,41 +163,42 @@ void mt_recorder_begin(struct mt_recorder *r, struct mt_db *db, pid_t pid)
     r->begun_ns = clock_of(CLOCK_MONOTONIC);
     r->opts.start_ns = clock_of(CLOCK_REALTIME);
     r->opts.interval_ns = r->interval_ns;
+    r->judged_cpu_ns = clock_of(CLOCK_PROCESS_CPUTIME_ID);
     mt_watch_begin(&r->watch, pid, r->interval_ns, r->target);
     r->watch.malloc = r->malloc.table ? &r->malloc : NULL;
     r->running = mt_thread_start(&r->thread, write_run, r) == 0;
 }
 
-/* Of the time of the process, what looks took, and with them those who write what they saw: what
- * the program says takes time as well, and is not less with fewer looks. */
-static int64_t cost_of_looks(struct mt_recorder *r)
+/* Of the time of the process since the cost was judged, what looks took, and with them those who
+ * write what they saw: what the program says takes time as well, and is not less with fewer looks.
+ */
+static int64_t cost_of_looks(const struct mt_recorder *r, int64_t cpu_ns)
 {
     enum { WRITING = 3 };
-    int64_t cpu = clock_of(CLOCK_PROCESS_CPUTIME_ID), all = cpu - r->judged_cpu_ns;
-    int64_t looks = r->looks_cpu_ns * WRITING;
-    r->judged_cpu_ns = cpu;
-    r->looks_cpu_ns = 0;
+    int64_t looks = r->looks_cpu_ns * WRITING, all = cpu_ns - r->judged_cpu_ns;
     return looks < all ? looks : all;
 }
 
-/* Looks less often while that takes more than 0.8 % of a core, at once where it is much more, and
- * again more often. */
+/* Looks as often as a 125th of a core allows: each second, and at once where the share of a second
+ * is gone, the interval changes as far as that was missed, up to SELDOMEST, so that children that
+ * live a second are seen. What processes ask of malloc follows. */
 static void judge_cost(struct mt_recorder *r, int64_t t_ns)
 {
-    enum { MOST_TIMES = 4 };
-    int64_t passed = t_ns - r->judged_ns;
-    if (passed < second)
+    enum { SHARE = 125 };
+    static const double most = 4, least = 1.0 / 8;
+    int64_t passed = t_ns - r->judged_ns, cpu = clock_of(CLOCK_PROCESS_CPUTIME_ID);
+    int64_t cost = cost_of_looks(r, cpu);
+    if (passed < r->asked_ns || (passed < second && cost < second / SHARE))
         return;
-    int64_t per_mille = cost_of_looks(r) * 1000 / passed;
-    int64_t times = per_mille / 8 < MOST_TIMES ? per_mille / 8 : MOST_TIMES;
-    if (r->judged_ns && per_mille > 8)
-        r->interval_ns =
-            times > 1 ? r->interval_ns * times : r->interval_ns + r->interval_ns / 2 + 1;
-    else if (r->judged_ns && per_mille < 4 && r->interval_ns > r->asked_ns)
-        r->interval_ns -= r->interval_ns / 2;
-    if (r->interval_ns < r->asked_ns)
-        r->interval_ns = r->asked_ns;
+    double times = (double)cost * SHARE / (double)passed;
+    times = times > most ? most : times < least ? least : times;
+    r->interval_ns = (int64_t)((double)r->interval_ns * times);
+    r->interval_ns = r->interval_ns < SELDOMEST ? r->interval_ns : SELDOMEST;
+    r->interval_ns = r->interval_ns > r->asked_ns ? r->interval_ns : r->asked_ns;
     r->judged_ns = t_ns;
+    r->judged_cpu_ns = cpu;
+    r->looks_cpu_ns = 0;
+    mt_malloc_pace(&r->malloc, r->interval_ns);
 }
 
 static void hand_over(struct mt_recorder *r, int64_t t_ns)
@@ -231,7 +233,8 @@ static int64_t until_next(struct mt_recorder *r, int64_t t_ns)
 {
     r->calm_n = r->watch.changed ? 0 : r->calm_n + 1;
     int64_t wait = r->interval_ns * (r->calm_n < CALM ? 1 : r->calm_n < CALMEST ? 2 : 4);
-    return wait - t_ns % r->interval_ns;
+    int64_t most = r->interval_ns > SELDOMEST ? r->interval_ns : SELDOMEST;
+    return (wait < most ? wait : most) - t_ns % r->interval_ns;
 }
 
 void mt_recorder_look(struct mt_recorder *r, int64_t t_ns)

@@ -31,6 +31,12 @@ enum mt_status mt_malloc_open(struct mt_malloc *m, int64_t interval_ns, struct m
     return MT_OK;
 }
 
+void mt_malloc_pace(const struct mt_malloc *m, int64_t interval_ns)
+{
+    if (m->table)
+        m->table->interval_ns = (uint64_t)interval_ns;
+}
+
 void mt_malloc_close(struct mt_malloc *m)
 {
     if (!m->table)
@@ -63,9 +69,11 @@ void mt_malloc_env(const struct mt_malloc *m, const char *library, pid_t recorde
 
 static struct mt_malloc_place *place_of(const struct mt_malloc *m, pid_t pid)
 {
-    for (int i = 0; m->table && i < MT_MALLOC_PLACES; i++)
-        if (atomic_load(&m->table->places[i].pid) == (int32_t)pid)
-            return &m->table->places[i];
+    for (int i = 0; m->table && i < MT_MALLOC_PLACES; i++) {
+        struct mt_malloc_place *p = &m->table->places[mt_malloc_place_at((int32_t)pid, i)];
+        if (atomic_load(&p->pid) == (int32_t)pid)
+            return p;
+    }
     return NULL;
 }
 

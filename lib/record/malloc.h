@@ -25,6 +25,8 @@ struct mt_malloc_values {
 /* Errors: MT_EIO: the system has no memory to share. */
 enum mt_status mt_malloc_open(struct mt_malloc *m, int64_t interval_ns, struct mt_err *err);
 void mt_malloc_close(struct mt_malloc *m);
+/* From now on processes look at it as often; no table: nothing. */
+void mt_malloc_pace(const struct mt_malloc *m, int64_t interval_ns);
 /* In the process that becomes the command: sets its environment; library: the path of the library,
  * recorder: the PID of the process that has it open. */
 void mt_malloc_env(const struct mt_malloc *m, const char *library, pid_t recorder);

@@ -50,9 +50,10 @@ static struct mt_malloc_place *take_place(void)
         if (atomic_load(&table->places[i].pid) == pid)
             return &table->places[i];
     for (int i = 0; i < MT_MALLOC_PLACES; i++) {
+        struct mt_malloc_place *p = &table->places[mt_malloc_place_at(pid, i)];
         int32_t none = 0;
-        if (atomic_compare_exchange_strong(&table->places[i].pid, &none, pid))
-            return &table->places[i];
+        if (atomic_compare_exchange_strong(&p->pid, &none, pid))
+            return p;
     }
     atomic_fetch_add(&table->full_n, 1);
     return NULL;

@@ -39,8 +39,14 @@ struct mt_malloc_place {
 struct mt_malloc_table {
     uint32_t magic;
     _Atomic uint32_t full_n; /* processes that found no place */
-    uint64_t interval_ns;    /* at least, between two looks of a process */
+    _Atomic uint64_t interval_ns; /* at least, between two looks of a process */
     struct mt_malloc_place places[MT_MALLOC_PLACES];
 };
+
+/* The i-th place that is looked at for a process: of many the first is most likely its own. */
+static inline int mt_malloc_place_at(int32_t pid, int i)
+{
+    return (int)(((uint32_t)pid + (uint32_t)i) % MT_MALLOC_PLACES);
+}
 
 #endif

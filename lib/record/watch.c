@@ -313,14 +313,21 @@ static bool has_malloc_changed(const struct mt_watch *w, const struct mt_watched
     return !p->last.counted || now.in_use != before->in_use || now.free != before->free;
 }
 
+/* Of many not all are read anew at one look: each has its turn. */
+static bool has_turn(const struct mt_watch *w, const struct mt_watched *p)
+{
+    return w->all.n <= LISTED || (w->look_n + p->process) % FEW == 0;
+}
+
 /* Whether it has what it had at the last look, and all of it was read not long ago. Where that has
  * changed, its peak may have, too, and both belong to one moment. */
 static bool is_unchanged(const struct mt_watch *w, struct mt_watched *p, int64_t t)
 {
     int64_t fresh = FRESH < FEW * w->interval_ns ? FRESH : FEW * w->interval_ns;
+    bool due = t >= p->part_ns || t - p->read_ns >= fresh;
     int64_t rss = mt_proc_rss(p->rss_fd), before = p->quick_b;
     p->quick_b = rss;
-    return rss > 0 && rss == before && !w->thorough && t < p->part_ns && t - p->read_ns < fresh &&
+    return rss > 0 && rss == before && !w->thorough && !(due && has_turn(w, p)) &&
            !has_malloc_changed(w, p);
 }
 
@@ -330,6 +337,7 @@ static bool look(struct mt_watch *w, struct mt_watched *p, int64_t t)
     struct mt_proc_values v;
     if (is_unchanged(w, p, t)) {
         p->last_ns = t;
+        p->counted_ns = p->last.counted ? t + 1 : p->counted_ns;
         tell_peak_parts(w, p);
         mt_watch_tell(w, MT_SEEN_LEVEL, p->process, t, p->last.rss);
         return true;
@@ -384,6 +392,7 @@ void mt_watch_look(struct mt_watch *w, int64_t t_ns)
 {
     size_t kept = 0;
     uint32_t process_n = w->process_n;
+    w->look_n++;
     w->changed = w->thorough;
     if (w->marked && w->malloc)
         mt_malloc_ask(w->malloc);

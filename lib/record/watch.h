@@ -68,7 +68,7 @@ struct mt_watch {
     bool thorough;                 /* at the next look all is read of all, be it changed or not, */
     bool marked;                   /* and told, too: somebody will ask for that moment */
     bool changed;                  /* at the last look something was not as it was before */
-    uint32_t process_n;
+    uint32_t process_n, look_n;
     uint32_t hidden_n, left_out_n; /* at one time, at most */
     uint32_t hidden_now, left_out_now;
     int64_t interval_ns;            /* between two looks */
@@ -96,7 +96,8 @@ struct mt_watch {
     struct mt_cgroup_values group_first, group_last;
     int group_fd;                          /* of what it has now; -1: none */
     int64_t group_ns, group_step, group_n; /* when it is looked at next; how often */
-    uint32_t group_left_n;                 /* processes that are in another one */
+    uint32_t group_left_n;                 /* processes that are in another one, */
+    int64_t group_left_ns;                 /* when such are looked for next */
     int64_t system_ooms_n;                 /* when it began */
     int64_t threads_n;                     /* at one time, in all, at most */
     struct mt_watched first;               /* the command itself, as it was last */

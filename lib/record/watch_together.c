@@ -39,6 +39,14 @@ static void tell_bounds(struct mt_watch *w, int64_t t)
     all->part_ns = t + mt_watch_less(&all->part_n, &all->part_step);
 }
 
+/* Finding stacks takes several times as long: of many only so many are asked for them at once, in
+ * turn. */
+static bool is_asked_stacks(const struct mt_watch *w, const struct mt_watched *p)
+{
+    enum { AT_ONCE = 50 };
+    return w->malloc && ((int64_t)p->process + w->share_n) % ((int64_t)w->all.n / AT_ONCE + 1) == 0;
+}
+
 /* All at once, so that shares add up. What has ended meanwhile has none; of what cannot be read
  * there is no sum. */
 static bool read_shares(struct mt_watch *w, int64_t t, struct mt_proc_shares *sum)
@@ -48,8 +56,9 @@ static bool read_shares(struct mt_watch *w, int64_t t, struct mt_proc_shares *su
     for (size_t i = 0; i < w->all.n; i++) {
         struct mt_watched *p = &w->all.v[i];
         struct mt_proc_shares own;
+        bool stacks = is_asked_stacks(w, p);
         enum mt_proc_state state =
-            w->malloc ? mt_thread_stacks_read(p->pid, &p->stacks, &own, &p->stacks_b)
+            stacks ? mt_thread_stacks_read(p->pid, &p->stacks, &own, &p->stacks_b)
                       : mt_proc_shares(p->pid, &own);
         whole &= state != MT_PROC_HIDDEN;
         if (state != MT_PROC_THERE)
@@ -59,7 +68,7 @@ static bool read_shares(struct mt_watch *w, int64_t t, struct mt_proc_shares *su
         sum->swap += own.swap;
         mt_watch_tell_metric(w, p->process, p->told, MT_METRIC_PSS, t, own.pss);
         mt_watch_tell_metric(w, p->process, p->told, MT_METRIC_PRIVATE, t, own.own);
-        if (w->malloc)
+        if (stacks)
             mt_watch_tell_metric(w, p->process, p->told, MT_METRIC_STACKS, t, p->stacks_b);
     }
     return whole;

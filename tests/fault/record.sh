@@ -61,13 +61,14 @@ fi
 if "$MEMTOOL" check short --max-peak 1MB >out 2>>err; then fail "a short command keeps a limit that it exceeded"; fi
 for i in 1 2 3 4 5; do
     "$MEMTOOL" record --name "tiny$i" -- ./phases exit 0 2>err || fail "exit $?"
+    grep -Eq "; peak rss [1-9][.0-9]* MiB at most" err || fail "the summary does not say what a tiny command has at most"
     if "$MEMTOOL" check "tiny$i" --max-peak 600KB >out 2>>err; then fail "a tiny command keeps a limit that it exceeded"; fi
     "$MEMTOOL" check "tiny$i" --max-peak 100MB >out 2>>err || fail "a limit is not kept though the most is known"
 done
 
 # What a child had that nobody saw is not the command's, and not forgotten.
 "$MEMTOOL" record --interval 60000 --name unseen -- sh -c './phases malloc 60; exit 0' 2>err || fail "exit $?"
-grep -q "peak rss at least" err || fail "the summary takes what was seen for the peak"
+grep -q "peak rss 6[01][.0-9]* MiB, of it or of a child" err || fail "the summary has no peak that the system counted"
 [ "$(ask "SELECT count(*) FROM v_device WHERE run = 'unseen' AND peak_b > 20000000")" = 0 ] || fail "a device has what nobody saw"
 ask "SELECT text FROM v_note WHERE run = 'unseen' AND kind = 'peak_unseen'" | grep -q "a child of it, had 6[01]" || fail "nothing tells of an unseen child"
 "$MEMTOOL" check unseen --max-peak 40MB >out 2>err

@@ -56,6 +56,15 @@ grep -q "^process,rss" out || fail "the one that goes on has none"
 [ "$(ask "SELECT count(*) FROM v_device WHERE run = 'crowd' AND peak_b > 20000000 AND device LIKE 'process:%'")" = 1 ] || fail "a child that came late was not seen"
 if grep "control group" err; then fail "a child that ended is in another control group"; fi
 
+# Very many that do nothing cost little, here and in them, where their malloc is asked; when they have gone the interval
+# is soon what it was.
+meta() { "$MEMTOOL" info "$1" --format csv 2>>err | sed -n "s/^file.$2,//p"; }
+# shellcheck disable=SC2016
+"$MEMTOOL" record --malloc --name idle -- sh -c 'i=0; while [ $i -lt 300 ]; do sleep 4 & i=$((i + 1)); done; wait; exec sleep 4' 2>err || fail "exit $?"
+[ "$(meta idle recorder_cpu_ms)" -le 200 ] || fail "300 processes that wait cost $(meta idle recorder_cpu_ms) ms"
+[ "$(meta idle cpu_ms)" -le 1500 ] || fail "asking malloc costs 300 processes $(meta idle cpu_ms) ms"
+[ "$(meta idle interval_ms)" -le 20 ] || fail "the interval is $(meta idle interval_ms) ms long after the crowd has gone"
+
 # One that is left alone is looked at as one that was always alone: what it shares is read seldom, as that is dear.
 "$MEMTOOL" record --name left -- ./phases child 5 malloc 300 saw 400 2>err || fail "exit $?"
 n=$(ask "SELECT count(*) FROM sample s JOIN device d ON d.id = s.device_id JOIN run r ON r.id = s.run_id
