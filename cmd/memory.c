@@ -2,6 +2,7 @@
 #include "cmd/common.h"
 #include "cmd/glossary.h"
 #include "cmd/memory_process.h"
+#include "cmd/rows.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
 #include "lib/model/process.h"
@@ -35,7 +36,9 @@ static struct {
     int64_t active_b, requested_b;
 } at_end;
 static int64_t last_ns = INT64_MAX; /* of the records read, where the window lies behind them */
-static bool one_moment;             /* of a device that is shown nothing else is known */
+static struct mt_rows rows = MT_ROWS(8); /* of processes that others started */
+static bool brief, hidden; /* of these people see the first figures; there are others */
+static bool one_moment;    /* of a device that is shown nothing else is known */
 
 static enum mt_status add_device(struct mt_report *r, const struct mt_view *v,
                                  const struct mt_run_device *d, const struct mt_window *w,
@@ -47,7 +50,13 @@ static enum mt_status add_device(struct mt_report *r, const struct mt_view *v,
     if (mt_device_is_process(d) != (v->run.kind == MT_RUN_PROCESS))
         return MT_OK; /* of a damaged database: the columns are others */
     if (mt_device_is_process(d)) {
-        const struct mt_memory_asked asked = {*w, from || to || at.n, step || per, at, per};
+        const struct mt_memory_asked asked = {.window = *w,
+                                              .levels = from || to || at.n,
+                                              .steps = step || per,
+                                              .at = at,
+                                              .per_step = per,
+                                              .brief = brief && mt_process_is_child(d->name),
+                                              .hidden = &hidden};
         return mt_memory_process(r, v, d, &asked, err);
     }
     if (!(d->knows & (MT_KNOWS_ALLOC | MT_KNOWS_PEAK | MT_KNOWS_AT_END | MT_KNOWS_LEVEL)))
@@ -193,6 +202,41 @@ static enum mt_status check_asked(const struct mt_view *v, struct mt_err *err)
     return MT_EUSAGE;
 }
 
+static int by_peak(const void *a, const void *b)
+{
+    const struct mt_run_device *const *x = a, *const *y = b;
+    int64_t p = (*x)->peak_b, q = (*y)->peak_b;
+    return p != q ? (p < q) - (p > q) : (*x > *y) - (*x < *y);
+}
+
+/* Leaves of the children those that had most, if there are more than are to be shown. */
+static void limit_children(struct mt_report *r, struct mt_run_device *all, size_t *n)
+{
+    MT_VEC(const struct mt_run_device *) children = {0};
+    enum { FEW = 2 }; /* are shown with all their figures */
+    size_t kept = 0, limit = (size_t)mt_rows_limit(&rows);
+    char processes[MT_HUMAN_LONG];
+    for (size_t i = 0; i < *n; i++)
+        if (mt_process_is_child(all[i].name))
+            *mt_vec_push(&children) = &all[i];
+    brief = children.n > FEW && mt_people_read();
+    if (limit && children.n > limit) {
+        qsort(children.v, children.n, sizeof *children.v, by_peak);
+        bool *leave = mt_alloc(*n * sizeof *leave);
+        for (size_t i = limit; i < children.n; i++)
+            leave[children.v[i] - all] = true;
+        for (size_t i = 0; i < *n; i++)
+            if (!leave[i])
+                all[kept++] = all[i];
+        *n = kept;
+        free(leave);
+        r->left_out_more = true;
+        mt_report_footer(r, "%s had less and are left out; --limit 0 shows all.",
+                         mt_human_plural((int64_t)(children.n - limit), "more process", processes));
+    }
+    mt_vec_free(&children);
+}
+
 /* The device asked for, else all: of processes the command, and all together, before its children.
  */
 static enum mt_status add_devices(struct mt_report *r, const struct mt_view *v,
@@ -204,10 +248,13 @@ static enum mt_status add_devices(struct mt_report *r, const struct mt_view *v,
         return add_device(r, v, &v->device, w, err);
     MT_TRY(mt_run_devices(v->db, &v->run, &all, &n, err));
     enum mt_status st = MT_OK;
+    limit_children(r, all, &n);
     for (int children = 0; children < 2; children++)
         for (size_t i = 0; i < n && st == MT_OK; i++)
             if (mt_process_is_child(all[i].name) == children)
                 st = add_device(r, v, &all[i], w, err);
+    if (hidden)
+        mt_report_footer(r, "--device shows the other figures of one of them.");
     free(all);
     return st;
 }
@@ -255,6 +302,9 @@ static const struct mt_opt opts[] = {
     {"at", 0, MT_OPT_LIST, &at, "TIME",
      "of processes: what they have at this moment; given twice, what changed in between"},
     {"per", 0, MT_OPT_STRING, &per, "WHAT", "of processes: step, a row for each step"},
+    {"limit", 'n', MT_OPT_INT, &rows.limit, "N",
+     "of processes that others started: the N that had most; 0 = all (default: 8; csv, tsv and "
+     "json: all)"},
     {0},
 };
 

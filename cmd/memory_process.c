@@ -95,6 +95,17 @@ static void work_cells(struct mt_report *r, const struct mt_work *work, const st
         cells[cpu] = cell(mt_work_cpu(work, w));
 }
 
+/* Of very many processes people compare these. */
+static bool is_shown(const struct mt_counted *c, const struct mt_memory_asked *asked)
+{
+    static const char *const first[] = {"rss", "pss", "private", MT_COUNTED_PYTORCH};
+    for (size_t i = 0; i < MT_ARRAY_LEN(first) && asked->brief; i++)
+        if (strcmp(c->metric, first[i]) == 0)
+            return true;
+    *asked->hidden |= asked->brief;
+    return !asked->brief;
+}
+
 /* ---- a window ---- */
 
 /* When its rss was highest in the window; MT_UNKNOWN: nobody knows. */
@@ -130,8 +141,9 @@ static void note_few(struct mt_report *r, const struct mt_run_device *d, const s
 
 static void window_rows(struct mt_report *r, const struct mt_run_device *d,
                         const struct mt_process_counts *counts, const struct mt_work *work,
-                        const struct mt_window *w)
+                        const struct mt_memory_asked *asked)
 {
+    const struct mt_window *w = &asked->window;
     int at_peak = mt_report_find_column(r, "at_peak_b");
     int64_t most_b, last_b, rss_b = MT_UNKNOWN, peak_ns = peak_time(d, counts, w);
     for (size_t i = 0; i < counts->all.n; i++) {
@@ -142,6 +154,8 @@ static void window_rows(struct mt_report *r, const struct mt_run_device *d,
                                                  : mt_process_counted_at(counts, c, peak_ns);
         if (c->rest && then_b == MT_UNKNOWN && last_b == MT_UNKNOWN && mt_people_read())
             continue; /* nothing of it is known */
+        if (!is_shown(c, asked))
+            continue;
         rss_b = i ? rss_b : most_b;
         note_few(r, d, c, counts->all.v[0].levels.all.n);
         if (strcmp(c->metric, "cgroup") == 0)
@@ -155,7 +169,7 @@ static void window_rows(struct mt_report *r, const struct mt_run_device *d,
         if (!i)
             work_cells(r, work, w, cells);
     }
-    if (peak_ns != MT_UNKNOWN)
+    if (peak_ns != MT_UNKNOWN && !asked->brief)
         mt_memory_process_sum(r, d, counts, peak_ns, rss_b);
 }
 
@@ -255,13 +269,16 @@ static void point_to_trace(struct mt_report *r, const struct mt_traced_all *trac
 
 static void moment_rows(struct mt_report *r, const struct mt_run_device *d,
                         const struct mt_process_counts *counts, const struct mt_work *work,
-                        const struct moment *m, size_t n)
+                        const struct moment *m, const struct mt_memory_asked *asked)
 {
+    const size_t n = asked->at.n;
     const int64_t t0 = m[0].t_ns, t1 = m[n - 1].t_ns; /* in any order */
     const struct mt_window between = {t0 < t1 ? t0 : t1, (t0 < t1 ? t1 : t0) + (n == 1)};
     for (size_t i = 0; i < counts->all.n; i++) {
         const struct mt_counted *c = &counts->all.v[i];
         int64_t b[MOMENTS] = {m[0].rss_b, m[n - 1].rss_b};
+        if (!is_shown(c, asked))
+            continue;
         for (size_t k = 0; k < n && i; k++)
             b[k] = mt_process_counted_at(counts, c, m[k].t_ns);
         int64_t change =
@@ -282,7 +299,7 @@ static void moment_rows(struct mt_report *r, const struct mt_run_device *d,
     }
     if (n == MOMENTS)
         point_to_trace(r, &counts->traced, m, change_of(counts, MT_COUNTED_PYTORCH, m) != 0);
-    else
+    else if (!asked->brief)
         mt_memory_process_sum(r, d, counts, m[0].t_ns, m[0].rss_b);
 }
 
@@ -396,9 +413,9 @@ static enum mt_status show(struct mt_report *r, const struct mt_view *v,
         for (size_t i = 0; i < asked->at.n; i++)
             MT_TRY(find_moment(v, counts, asked->at.v[i], &m[i], err));
         if (m[0].t_ns < counts->end_ns)
-            moment_rows(r, d, counts, work, m, asked->at.n);
+            moment_rows(r, d, counts, work, m, asked);
     } else if (asked->window.from_ns < counts->end_ns) {
-        window_rows(r, d, counts, work, &asked->window);
+        window_rows(r, d, counts, work, asked);
         name_profiler(r, counts, &profiled);
     }
     name_traces(r, &v->run, &counts->traced, &profiled);

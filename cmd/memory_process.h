@@ -14,6 +14,8 @@ struct mt_memory_asked {
     bool levels, steps;   /* they are needed: a part is asked for */
     struct mt_strings at; /* one moment or two instead of a window */
     bool per_step;        /* each step instead */
+    bool brief;           /* of a window or moments: the figures alone that are compared first, */
+    bool *hidden;         /* which is set if there are others */
 };
 
 /* Its columns; of a window those behind the ones that all devices have. */

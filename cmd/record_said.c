@@ -88,7 +88,7 @@ static void add_peak(const struct mt_recorder *r, struct mt_buf *out)
     mt_human_bytes(w->peak_b, seen);
     mt_human_ns(w->peak_ns, at);
     if (counted)
-        mt_buf_addf(out, "; seen: %s at %s", seen, at);
+        mt_buf_addf(out, "; %s seen at %s", seen, at);
     else
         mt_buf_addf(out, "; peak rss %s%s at %s", w->unseen_b ? "at least " : "", seen, at);
 }

@@ -14,9 +14,9 @@
  * dropped. With MANY of them the writer does not wait. */
 enum { WAITING = 1 << 16, MANY = 1 << 12, SAID_WAITING = 1 << 12 };
 enum { SELDOM = 5 }; /* seconds between two times that the run is written; at first it is less */
-enum { CALM = 3, CALMEST = 2 * CALM }; /* looks at which nothing changed: then they are rarer */
+enum { CALM = 3, CALMEST = 2 * CALM };  /* looks at which nothing changed: then they are rarer */
 enum { SELDOMEST = 500 * 1000 * 1000 }; /* ns between two looks, unless more were asked for */
-enum { BUSY = 1000 * 1000 * 1000 };    /* ns: what is written anyway takes less */
+enum { BUSY = 1000 * 1000 * 1000 };     /* ns: what is written anyway takes less */
 static const int64_t ms = 1000 * 1000, second = 1000 * 1000 * 1000;
 
 static int64_t clock_of(clockid_t clock)

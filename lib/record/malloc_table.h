@@ -38,7 +38,7 @@ struct mt_malloc_place {
 
 struct mt_malloc_table {
     uint32_t magic;
-    _Atomic uint32_t full_n; /* processes that found no place */
+    _Atomic uint32_t full_n;      /* processes that found no place */
     _Atomic uint64_t interval_ns; /* at least, between two looks of a process */
     struct mt_malloc_place places[MT_MALLOC_PLACES];
 };

@@ -59,7 +59,7 @@ static bool read_shares(struct mt_watch *w, int64_t t, struct mt_proc_shares *su
         bool stacks = is_asked_stacks(w, p);
         enum mt_proc_state state =
             stacks ? mt_thread_stacks_read(p->pid, &p->stacks, &own, &p->stacks_b)
-                      : mt_proc_shares(p->pid, &own);
+                   : mt_proc_shares(p->pid, &own);
         whole &= state != MT_PROC_HIDDEN;
         if (state != MT_PROC_THERE)
             continue;

@@ -65,6 +65,18 @@ meta() { "$MEMTOOL" info "$1" --format csv 2>>err | sed -n "s/^file.$2,//p"; }
 [ "$(meta idle cpu_ms)" -le 1500 ] || fail "asking malloc costs 300 processes $(meta idle cpu_ms) ms"
 [ "$(meta idle interval_ms)" -le 20 ] || fail "the interval is $(meta idle interval_ms) ms long after the crowd has gone"
 
+# Of so many people see those that had most, and of these what is compared first; programs see all.
+"$MEMTOOL" memory idle >out 2>>err || fail "exit $?"
+[ "$(grep -c "^process:[0-9]*  *rss" out)" = 8 ] || fail "of 300 processes not 8 are shown"
+grep -q "^process:[0-9]*  *pss" out || fail "what they share is not shown"
+grep -q "^process:[0-9]*  *\(file\|malloc\)" out && fail "all figures of all processes are shown"
+grep -q "^process  *malloc_in_use" out || fail "not all figures of the command are shown"
+grep -q "^2[0-9][0-9] more processes had less and are left out; --limit 0 shows all.$" out || fail "nothing says that processes are left out"
+"$MEMTOOL" memory idle --at 1s --limit 2 >out 2>>err || fail "exit $?"
+[ "$(grep -c " process:[0-9]*  *rss" out)" = 2 ] || fail "--limit 2 does not show 2"
+[ "$("$MEMTOOL" memory idle --format csv 2>>err | grep -c "^process:[0-9]*,rss,")" -ge 299 ] || fail "csv leaves processes out"
+"$MEMTOOL" memory idle --limit 2 --format json 2>>err | grep -q '"has_more":true' || fail "json does not say that there are more"
+
 # One that is left alone is looked at as one that was always alone: what it shares is read seldom, as that is dear.
 "$MEMTOOL" record --name left -- ./phases child 5 malloc 300 saw 400 2>err || fail "exit $?"
 n=$(ask "SELECT count(*) FROM sample s JOIN device d ON d.id = s.device_id JOIN run r ON r.id = s.run_id

@@ -223,7 +223,8 @@ static void test_series(void **state)
     struct mt_live *live = begin(db);
     struct stat file;
     uint64_t seed = 1;
-    int64_t quarter_b = 0, next = 0, n = 0, step = 100 * ms, said = 0, said_n = 0, said_step = 10 * ms;
+    int64_t quarter_b = 0, next = 0, n = 0, step = 100 * ms, said = 0, said_n = 0,
+            said_step = 10 * ms;
     assert_int_equal(mt_live_take(live, &together, 1, &err), MT_OK);
     for (int64_t i = 0; i < LOOKS; i++) {
         const int64_t t = i * 10 * ms;
