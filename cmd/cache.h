@@ -16,7 +16,7 @@
 
 #include "lib/run/runs.h"
 
-#define MT_CACHE_FILES 32
+#define MT_CACHE_FILES 256
 #define MT_CACHE_BYTES ((int64_t)1 << 30)
 
 /* Whether a run reference names a file that can be read. */

@@ -57,6 +57,13 @@ done
 [ -e "$big" ] || complain "the latest went first"
 rm -r cache
 
+# A command line may name the ranks of a large job: one does not push out another.
+"$MEMTOOL" tree a.gz >/dev/null 2>&1
+for n in $(seq 1 100); do cp base "cache/$(printf '%032d' "$n").db"; done
+"$MEMTOOL" tree b.gz >/dev/null 2>&1
+[ "$(copies)" -ge 101 ] || complain "of 100 copies $(copies) are left"
+rm -r cache
+
 # What a report leaves that was killed is listed, counted, and removed; Ctrl-C leaves nothing.
 seq 1 60000 | awk 'BEGIN { printf "{\"traceEvents\":[" }
     { printf "%s{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"op%d\",\"pid\":1,\"tid\":1,\"ts\":%d.5,\"dur\":0.2}", (NR > 1 ? "," : ""), $1 % 900, $1 }
