@@ -16,7 +16,7 @@ static struct mt_batch_asked batch = {.batch = MT_UNKNOWN};
 static int64_t accumulate = MT_UNKNOWN, chunks = MT_UNKNOWN, every = MT_UNKNOWN;
 static bool all;
 static double least_pct = 5, tolerance = 10;
-static struct mt_advice_choice choice = {4, 8, 1};
+static struct mt_advice_choice choice = {4, 8, 1, false};
 static const unsigned needed = MT_KNOWS_CATEGORIES | MT_KNOWS_BLOCKS;
 static int code; /* the command's exit code */
 

@@ -238,6 +238,7 @@ static enum mt_status find_advice(struct verification *v, struct mt_err *err)
 {
     const struct mt_verify_run before = run_of(&v->side[BEFORE]), after = run_of(&v->side[AFTER]);
     v->choice = *v->asked->choice;
+    v->choice.areas = true;
     int64_t parts = v->asked->parts_given ? MT_UNKNOWN : mt_verify_parts(&before, &after);
     if (parts != MT_UNKNOWN)
         v->choice.accumulate = parts;

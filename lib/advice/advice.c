@@ -63,7 +63,7 @@ static void finish(const struct mt_advice_plan *p, struct mt_strtab *strings, st
     a->because = text_of(&p->because, "");
     a->price = text_of(&p->price, a->rule->price);
     a->how = text_of(&p->how, a->rule->how);
-    a->less_b = less_of(p);
+    a->less_b = p->choice->areas ? less_of(p) : 0;
     mt_advice_find_evidence(p, strings, a);
 }
 

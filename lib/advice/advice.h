@@ -32,7 +32,8 @@ struct mt_advice {
     enum mt_phase new_peak_phase;
     struct mt_advice_growth growth; /* of what it ends; per_step_b 0: that does not grow */
     int64_t at_peak_b, at_peak_n; /* blocks that it touches, of those alive at the recorded peak */
-    double less_b; /* how much less is held of the blocks it touches, over all records on average */
+    double less_b; /* how much less is held of the blocks it touches, over all records on average; 0
+                      where it was not asked for */
     int64_t price_ns; /* of a step; MT_UNKNOWN */
     char *subject;    /* what it is done to: "Block_0 ... Block_11"; NULL: no names */
     char *because;    /* what was found; where it does not apply, what was not */

@@ -216,8 +216,11 @@ static int64_t place_of(const struct named *v, int64_t n, int64_t record)
 {
     if (record < 0)
         return record;
-    int64_t place = n ? (int64_t)mt_count_below(&v->record, (size_t)n, sizeof *v, record) : 0;
-    return place < n ? place : INT64_MAX;
+    if (!n || record > v[n - 1].record)
+        return INT64_MAX;
+    if (v[n - 1].record - v[0].record == n - 1) /* none is of another device */
+        return record > v[0].record ? record - v[0].record : 0;
+    return (int64_t)mt_count_below(&v->record, (size_t)n, sizeof *v, record);
 }
 
 /*

@@ -22,6 +22,7 @@ extern const char *const mt_advice_bound_names[MT_BOUND_N]; /* "up_to" */
 struct mt_advice_choice {
     int64_t accumulate, chunks; /* micro-batches; parts of the loss */
     int64_t every;              /* of repeated layers, each so many-th is checkpointed */
+    bool areas;                 /* less_b is found, too */
 };
 
 /* What would be held. Begins as it was recorded; several rules may change it one after another,
@@ -77,6 +78,9 @@ void mt_advice_add(struct mt_advice_plan *p, int64_t from_ns, int64_t to_ns, int
 /* What the sites grow by that have a block touched, from step to step, into p->growth; nothing
  * where steps do not tell. */
 void mt_advice_find_growth(struct mt_advice_plan *p);
+
+/* The largest block that a loss makes; 0: there is none. */
+int64_t mt_advice_largest_of_loss(const struct mt_advice_facts *f);
 
 /* ---- rules_optimizer.c, rules_batch.c, rules_loss.c, rules_held.c, rules_loaded.c,
  * rules_checkpoint.c, rules_no_grad.c, rules_results.c ---- */

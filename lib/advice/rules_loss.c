@@ -84,6 +84,14 @@ static bool cut_into_parts(struct mt_advice_plan *p, const bool *loss, int64_t l
     return any;
 }
 
+int64_t mt_advice_largest_of_loss(const struct mt_advice_facts *f)
+{
+    bool *loss = find_losses(f->tree);
+    int64_t largest = largest_of_loss(f, loss);
+    free(loss);
+    return largest;
+}
+
 bool mt_advise_chunked_loss(struct mt_advice_plan *p)
 {
     bool *loss = find_losses(p->f->tree);

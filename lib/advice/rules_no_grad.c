@@ -2,6 +2,7 @@
  * Forward passes that no backward pass follows: without a graph a result lives until the next op
  * has used it, and what was kept for backward does not live at all.
  */
+#include "lib/advice/kept.h"
 #include "lib/advice/layers.h"
 #include "lib/advice/named.h"
 #include "lib/advice/operands.h"
@@ -228,6 +229,22 @@ static bool shorten(struct mt_advice_plan *plan, const struct pass *p, uint32_t 
     return any;
 }
 
+/* Data that graphs of earlier iterations hold, too: without these they end with their own, when
+ * variables are bound again. */
+static void end_data(struct mt_advice_plan *plan)
+{
+    const struct mt_advice_facts *f = plan->f;
+    const struct mt_advice_kept *k = &f->kept;
+    for (size_t i = 0; k->graphs && i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        const struct mt_advice_kept_site *s =
+            b->category == MT_CATEGORY_INPUT ? mt_advice_kept_site_of(f, b) : NULL;
+        int64_t own = s && !s->no_graph ? mt_advice_iteration_at(k, b->alloc_ns) : -1;
+        if (own >= 0)
+            mt_advice_cut(plan, i, mt_advice_record(f, mt_advice_iteration_end(k, own)));
+    }
+}
+
 /* Lets the results that the plan shortens live until their functions return, or their user's next
  * op has run: a recording does not show for how long variables name them. */
 static int64_t named_peak(const struct mt_advice_plan *plan, const struct pass *p)
@@ -349,6 +366,8 @@ bool mt_advise_no_grad(struct mt_advice_plan *plan)
         mt_buf_addf(&plan->because,
                     "autograd keeps the results of %s for a backward pass that never runs",
                     mt_human_plural(op_n, "op", n));
+    if (op_n)
+        end_data(plan);
     if (op_n && strcmp(f->device->name, "cpu") == 0)
         add_attention(plan, &p);
     if (op_n)

@@ -288,6 +288,18 @@ def total(kind, item=False):
         sum_ += loss.item() if item else loss
 
 
+def validated(grad=True):
+    """A loss that keeps every graph, though nothing else names its batch any more."""
+    model = nn.Sequential(*(m for _ in range(4) for m in (nn.Linear(256, 256), nn.ReLU())), nn.Linear(256, 10))
+    sum_ = 0
+    with torch.set_grad_enabled(grad):
+        for _ in range(8):
+            x, y = torch.randn(64, 256), torch.randint(0, 10, (64,))
+            out = model(x)
+            sum_ = sum_ + F.cross_entropy(out, y)
+            del x, y, out
+
+
 def act(grad=True):
     """An actor plays, and its choices are scored by a critic; then both learn of what was played."""
     actor = nn.Sequential(nn.Linear(24, 128), nn.Tanh(), nn.Linear(128, 128), nn.Tanh(), nn.Linear(128, 6))
@@ -431,6 +443,7 @@ PROGRAMS |= {
     "clip_zeros": (NO(train, Clip, none=False), {"none": NO(train, Clip)}),
     "detr_foreach": (NO(train, Detr, foreach=True), {"foreach_false": NO(train, Detr), "fused": NO(train, Detr, foreach=None, fused=True)}),
     "attends_total": (NO(total, Attends), {"item": NO(total, Attends, item=True)}),
+    "validated": (validated, {"no_grad": NO(validated, grad=False)}),
     "actor": (act, {"no_grad": NO(act, grad=False)}),
     "filtered": (filtered, {"del": NO(filtered, delete=True)}),
     "attended": (attended, {"del": NO(attended, delete=True)}),

@@ -236,7 +236,7 @@ static void read_buckets(struct mt_allocations *lives, const struct mt_run_devic
 /* Every rule, and another batch size; or a refusal. */
 static void read_advice(struct mt_allocations *lives, const struct mt_run_device *device)
 {
-    const struct mt_advice_choice choice = {4, 8, 1};
+    const struct mt_advice_choice choice = {4, 8, 1, true};
     struct mt_err err = MT_ERR_INIT;
     struct mt_advice_facts f;
     struct mt_run_device all = *device;
