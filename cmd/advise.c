@@ -182,6 +182,10 @@ static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err
         st = mt_advice_facts_load(&v->blocks, &v->device, &f, &why);
     if (st == MT_OK)
         st = fill(v, r, &f, err);
+    if (err->cannot_tell) {
+        why = *err;
+        *err = (struct mt_err)MT_ERR_INIT;
+    }
     mt_advice_facts_free(&f);
     if (why.code == MT_EUSAGE)
         return show_no_answer(r, &why, err);
@@ -347,9 +351,16 @@ static const struct mt_glossary_entry of_snapshots[] = {
     {NULL, NULL},
 };
 
+static const struct mt_glossary_entry no_figures[] = {
+    {"autocast", "torch.autocast: which results it makes smaller depends on the device"},
+    {"pin_memory", "pinned memory is in no trace and no snapshot"},
+    {NULL, NULL},
+};
+
 static const struct mt_glossary words[] = {
     {"Pieces of advice", names, "only"},
     {"Of allocator snapshots, whose peaks are those of reserved memory", of_snapshots, NULL},
+    {"What no recording tells (exit code 3)", no_figures, NULL},
     {"How sure a saving is", bounds, NULL},
     {NULL, NULL, NULL},
 };

@@ -316,6 +316,12 @@ static enum mt_status compare(struct verification *v, struct mt_err *err)
     if (!why && st == MT_OK) {
         note_parts(v, only);
         judge(v);
+    } else if (err->cannot_tell) {
+        free(why);
+        why = mt_asprintf("%s.", err->what);
+        cannot_tell(v, why, err->hint);
+        *err = (struct mt_err)MT_ERR_INIT;
+        st = MT_OK;
     }
     free(why);
     free(ask);

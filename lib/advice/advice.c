@@ -161,15 +161,49 @@ static int saving_cmp(const void *a, const void *b)
 
 /* ---- which ---- */
 
+/* What people change, too, and no recording gives a figure for. */
+static const struct {
+    const char *id, *why, *hint;
+} no_figures[] = {
+    {"autocast",
+     "torch.autocast keeps weights in float32, and which results it makes smaller depends on the "
+     "device",
+     "--only bfloat16 says what model.bfloat16() would save; of a run with torch.autocast "
+     "`memtool diff base changed` tells."},
+    {"pin_memory",
+     "pinned memory is in no trace and no snapshot, as its allocator tells profilers nothing",
+     "Print torch.cuda.host_memory_stats() in each step; `memtool import --pattern` reads it."},
+};
+
+static bool has_no_figure(const char *word, struct mt_err *err)
+{
+    for (size_t i = 0; i < MT_ARRAY_LEN(no_figures); i++) {
+        if (strcmp(word, no_figures[i].id) != 0)
+            continue;
+        MT_FAIL(err, MT_EUSAGE, "%s", no_figures[i].why);
+        mt_err_cannot_tell(err);
+        mt_err_hint(err, "%s", no_figures[i].hint);
+        return true;
+    }
+    return false;
+}
+
 static enum mt_status no_rule(const char *id, size_t n, struct mt_err *err)
 {
     const char *names[32];
-    for (size_t i = 0; i < mt_advice_rule_n && i < MT_ARRAY_LEN(names); i++)
-        names[i] = mt_advice_rules[i].id;
+    size_t name_n = 0;
+    for (size_t i = 0; i < mt_advice_rule_n; i++)
+        names[name_n++] = mt_advice_rules[i].id;
+    for (size_t i = 0; i < MT_ARRAY_LEN(no_figures); i++)
+        names[name_n++] = no_figures[i].id;
     char *word = mt_strndup(id, n);
+    if (has_no_figure(word, err)) {
+        free(word);
+        return MT_EUSAGE;
+    }
     MT_FAIL(err, MT_EUSAGE, "there is no advice '%s'", word);
     struct mt_buf near = {0};
-    mt_did_you_mean(word, names, mt_advice_rule_n, &near);
+    mt_did_you_mean(word, names, name_n, &near);
     mt_err_hint(err, "%s`memtool help advise` lists what there is.", near.s ? near.s : "");
     mt_buf_free(&near);
     free(word);

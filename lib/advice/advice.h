@@ -51,7 +51,7 @@ struct mt_advices {
 
 /* Tries the rules whose ids are listed ("checkpoint,fused"; NULL: all), and of those in a list all
  * together, if two or more apply: fused in place of foreach_false. Free also on failure. Errors:
- * MT_EUSAGE: no such rule. */
+ * MT_EUSAGE: no such rule, or one that no recording gives a figure for (cannot tell). */
 enum mt_status mt_advices_find(const struct mt_advice_facts *f,
                                const struct mt_advice_choice *choice, const char *only,
                                struct mt_strtab *strings, struct mt_advices *out,

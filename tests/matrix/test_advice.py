@@ -117,7 +117,7 @@ PAIRS = (
     ("checkpoint", "clip", 3613512, 0.7, "about"),
     ("no_grad", "clip_eval", 1408604, 4.8, "about"),
     ("accumulate", "translator", 3907964, 1.1, "about"),
-    ("bfloat16", "translator", 2998200, 19.2, "about"),  # an LSTM of another type needs less
+    ("bfloat16", "translator", 2998200, 2.9, "about"),  # what its LSTM keeps takes three quarters
     ("no_grad", "translator_eval", 1420360, 5, "up_to"),
     ("accumulate", "nerf", 5668752, 0.1, "about"),
     ("bfloat16", "nerf", 9678252, 0.1, "up_to"),
@@ -460,6 +460,7 @@ for args, word in (
     (("cnn_b8", "--only", ","), "there is no advice ''"),
     (("cnn_b8", "--only", "checkpoint,,fused"), "there is no advice ''"),
     (("gpt_adamw", "--verify", "gpt_ckpt", "--only", "checkpoint,checkpoint"), "twice"),
+    (("cnn_b8", "--only", "autocats"), "autocast"),
     (("cnn_b8", "--min-saving", "x"), "--min-saving"),
     (("cnn_b8", "--chunks", "1"), "--chunks is 2 or more"),
     (("cnn_b8", "--every", "1"), "--every is 2 or more"),
@@ -475,4 +476,9 @@ for args, word in (
 ):
     code, _, err = m.run("advise", *args, codes=(2,))
     m.check(word in err, args, "says", err)
+# what no recording tells
+for only, word in (("pin_memory", "host_memory_stats()"), ("checkpoint,pin_memory", "pinned memory is in no trace and no snapshot"), ("autocast", "--only bfloat16")):
+    for more in ((), ("--verify", "gpt_ckpt")):
+        _, out, err = m.run("advise", "gpt_adamw", "--only", only, *more, codes=(3,))
+        m.check("Cannot tell" in out and word in out, only, more, "is in no recording", out, err)
 m.finish(300)
