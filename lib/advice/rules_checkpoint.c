@@ -15,6 +15,14 @@
 
 enum { CROSSES_B = 1 << 10, STRETCHES = 4, NEAR = 64 };
 
+/* Layers that follow each other, by number of the op in the pass. Where two kinds take turns, as
+ * with shifted windows, a period has one of each. */
+struct layers {
+    size_t start, period;
+    size_t second; /* where the second begins in a period; 0: it is one layer */
+    size_t n;
+};
+
 struct checkpoint {
     struct mt_advice_plan *p;
     const struct mt_advice_facts *f;
@@ -141,6 +149,47 @@ static size_t find_start(const struct checkpoint *c, const struct mt_repeat *r)
     }
     free(crossing);
     return best;
+}
+
+/* Whether all keys of the first are among those of the second in that order. */
+static bool is_within(const uint32_t *keys, size_t n, const uint32_t *longer, size_t longer_n)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < longer_n && found < n && n - found <= longer_n - i; i++)
+        found += longer[i] == keys[found];
+    return found == n;
+}
+
+/* Where in a period a second layer begins, which is the first one with a few ops more or less; 0:
+ * nowhere. */
+static size_t find_second(const struct checkpoint *c, size_t start, size_t period)
+{
+    const uint32_t *keys = c->keys.v + start;
+    for (size_t at = period * 4 / 9 + 1; !c->by_name && at * 9 < period * 5; at++) {
+        size_t rest = period - at;
+        if (keys[at] == keys[0] && keys[at - 1] == keys[period - 1] &&
+            (at < rest ? is_within(keys, at, keys + at, rest)
+                       : is_within(keys + at, rest, keys, at)))
+            return at;
+    }
+    return 0;
+}
+
+static struct layers layers_of(const struct checkpoint *c, const struct mt_repeat *r)
+{
+    struct layers l = {.start = find_start(c, r), .period = r->period};
+    l.n = (r->to - l.start) / r->period;
+    l.second = find_second(c, l.start, l.period);
+    l.n *= l.second ? 2 : 1;
+    return l;
+}
+
+/* The first op of a layer; of the n-th, what is behind all. */
+static size_t layer_at(const struct layers *l, size_t i)
+{
+    if (!l->second)
+        return l->start + i * l->period;
+    return l->start + i / 2 * l->period + i % 2 * l->second;
 }
 
 /* ---- a piece ---- */
@@ -273,12 +322,11 @@ static void add_name(const struct checkpoint *c, size_t from, size_t to, struct 
 }
 
 /* "Block_0 ... Block_11", if pieces have names of their own. */
-static void name_pieces(struct checkpoint *c, size_t start, size_t period, size_t n)
+static void name_pieces(struct checkpoint *c, const struct layers *l)
 {
     struct mt_buf first = {0}, last = {0};
-    size_t end = start + (n - 1) * period;
-    add_name(c, start, start + period, &first);
-    add_name(c, end, end + period, &last);
+    add_name(c, l->start, layer_at(l, 1), &first);
+    add_name(c, layer_at(l, l->n - 1), layer_at(l, l->n), &last);
     mt_buf_clear(&c->p->subject);
     if (first.n && last.n && strcmp(first.s, last.s) != 0)
         mt_buf_addf(&c->p->subject, "%s ... %s", first.s, last.s);
@@ -286,23 +334,44 @@ static void name_pieces(struct checkpoint *c, size_t start, size_t period, size_
     mt_buf_free(&last);
 }
 
-static void describe(struct checkpoint *c, size_t start, size_t period, size_t n)
+static void describe(struct checkpoint *c, const struct layers *l)
 {
     const long long every = c->p->choice->every;
-    c->piece_n = n;
-    name_pieces(c, start, period, n);
+    size_t op_n = layer_at(l, 1) - l->start, other_n = layer_at(l, 2) - layer_at(l, 1);
+    c->piece_n = l->n;
+    name_pieces(c, l);
     mt_buf_clear(&c->p->because);
     mt_buf_clear(&c->p->how);
     if (every > 1) {
-        mt_buf_addf(&c->p->because, "%zu of ", (n - 1) / (size_t)every + 1);
+        mt_buf_addf(&c->p->because, "%zu of ", (l->n - 1) / (size_t)every + 1);
         mt_buf_addf(&c->p->how,
                     "x = torch.utils.checkpoint.checkpoint(layer, x, use_reentrant=False) if i %% "
                     "%lld == 0 else layer(x)",
                     every);
     }
-    mt_buf_addf(&c->p->because, "%zu pieces of %zu ops each, from %s to %s", n, period,
-                mt_advice_name(c->f, c->ops.v[start]),
-                mt_advice_name(c->f, c->ops.v[start + period - 1]));
+    mt_buf_addf(&c->p->because, "%zu pieces of %zu ", l->n, op_n);
+    if (other_n != op_n)
+        mt_buf_addf(&c->p->because, "and %zu ops in turn", other_n);
+    else
+        mt_buf_adds(&c->p->because, "ops each");
+    mt_buf_addf(&c->p->because, ", from %s to %s", mt_advice_name(c->f, c->ops.v[l->start]),
+                mt_advice_name(c->f, c->ops.v[layer_at(l, 1) - 1]));
+}
+
+static void checkpoint_layers(struct checkpoint *c, const struct layers *l)
+{
+    size_t every = (size_t)c->p->choice->every;
+    if (!are_layer(c, l->start, l->start + l->period))
+        return;
+    for (size_t at = l->start; at < l->start + l->period; at++)
+        if (strcmp(mt_advice_name(c->f, c->ops.v[at]), "aten::cat") == 0)
+            c->p->bound = MT_BOUND_UP_TO; /* it joins what comes from further away */
+    for (size_t i = 0; i < l->n; i += every)
+        keep_input(c, layer_at(l, i), layer_at(l, i + 1));
+    for (size_t i = 0; i < l->n; i += every)
+        checkpoint_piece(c, layer_at(l, i), layer_at(l, i + 1));
+    if (l->n > c->piece_n)
+        describe(c, l);
 }
 
 /* The ops from..to of the pass: the longest stretch of layers, then what is before and behind it.
@@ -314,20 +383,10 @@ static void checkpoint_range(struct checkpoint *c, size_t from, size_t to, int d
         return;
     r.from += from;
     r.to += from;
-    size_t start = find_start(c, &r), n = (r.to - start) / r.period, end = start + n * r.period;
-    if (are_layer(c, start, start + r.period)) {
-        for (size_t at = start; at < start + r.period; at++)
-            if (strcmp(mt_advice_name(c->f, c->ops.v[at]), "aten::cat") == 0)
-                c->p->bound = MT_BOUND_UP_TO; /* it joins what comes from further away */
-        for (size_t i = 0; i < n; i += (size_t)c->p->choice->every)
-            keep_input(c, start + i * r.period, start + (i + 1) * r.period);
-        for (size_t i = 0; i < n; i += (size_t)c->p->choice->every)
-            checkpoint_piece(c, start + i * r.period, start + (i + 1) * r.period);
-        if (n > c->piece_n)
-            describe(c, start, r.period, n);
-    }
-    checkpoint_range(c, from, start, depth - 1);
-    checkpoint_range(c, end, to, depth - 1);
+    const struct layers l = layers_of(c, &r);
+    checkpoint_layers(c, &l);
+    checkpoint_range(c, from, l.start, depth - 1);
+    checkpoint_range(c, layer_at(&l, l.n), to, depth - 1);
 }
 
 /* Whether what was found may be advised: what something keeps would be kept twice. If not, says so.

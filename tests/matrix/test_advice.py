@@ -110,7 +110,7 @@ PAIRS = (
     # record_newest.py: kinds that came after all rules stood; no_grad and checkpoint were mended with them
     ("accumulate", "swin", 3400648, 2.1, "about"),
     ("bfloat16", "swin", 5375620, 0.1, "about"),
-    ("checkpoint", "swin", 4306040, 28.6, "about"),  # of each layer; every second one is like the one before
+    ("checkpoint", "swin", 4306040, 2.2, "about"),  # of each layer; every second one is like the one before
     ("no_grad", "swin_eval", 2906408, 12.4, "up_to"),  # q, k, v and windows are named to the end of each layer
     ("accumulate", "clip", 2606440, 5.7, "up_to"),
     ("bfloat16", "clip", 2721180, 4.1, "about"),
