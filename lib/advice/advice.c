@@ -68,19 +68,18 @@ static void finish(const struct mt_advice_plan *p, struct mt_strtab *strings, st
 }
 
 static void try_rule(const struct mt_advice_facts *f, const struct mt_advice_choice *choice,
-                     struct mt_strtab *strings, struct mt_advice *a)
+                     struct mt_strtab *strings, struct mt_advice_plan *p, struct mt_advice *a)
 {
-    struct mt_advice_plan p;
-    mt_advice_plan_init(&p, f, choice);
-    if (mt_advice_apply_rule(&p, a->rule)) {
-        finish(&p, strings, a);
+    mt_advice_plan_init(p, f, choice);
+    if (mt_advice_apply_rule(p, a->rule)) {
+        finish(p, strings, a);
     } else {
         a->bound = MT_BOUND_NONE;
         a->price_ns = MT_UNKNOWN;
-        a->because = text_of(&p.because, a->rule->lacks);
+        a->because = text_of(&p->because, a->rule->lacks);
         a->how = mt_strdup(a->rule->how);
     }
-    mt_advice_plan_free(&p);
+    mt_advice_plan_end(p);
 }
 
 /* ---- several together ---- */
@@ -126,7 +125,7 @@ static void join(struct mt_advice_plan *p, const struct mt_advice_rule *rule, st
 static void try_together(const struct mt_advice_facts *f, const struct mt_advice_choice *choice,
                          struct mt_strtab *strings, struct mt_advices *a)
 {
-    struct mt_advice_plan p;
+    struct mt_advice_plan p = {0};
     struct mt_buf id = {0};
     int n = 0;
     mt_advice_plan_init(&p, f, choice);
@@ -248,10 +247,12 @@ enum mt_status mt_advices_find(const struct mt_advice_facts *f,
                                struct mt_strtab *strings, struct mt_advices *out,
                                struct mt_err *err)
 {
+    struct mt_advice_plan p = {0};
     *out = (struct mt_advices){0};
     MT_TRY(choose(only, out, err));
     for (size_t i = 0; i < out->all.n; i++)
-        try_rule(f, choice, strings, &out->all.v[i]);
+        try_rule(f, choice, strings, &p, &out->all.v[i]);
+    mt_advice_plan_free(&p);
     if (only)
         try_together(f, choice, strings, out);
     if (out->all.n)

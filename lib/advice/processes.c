@@ -172,7 +172,7 @@ bool mt_advice_apply_rule(struct mt_advice_plan *p, const struct mt_advice_rule 
     if (!f->part_n)
         return rule->apply(p);
     for (uint32_t i = 0; i < f->part_n; i++) {
-        struct mt_advice_plan own;
+        struct mt_advice_plan own = {0};
         begin_part(p, &f->parts[i], &own);
         if (rule->apply(&own)) {
             take_part(p, &f->parts[i], &own, i << 20);

@@ -80,25 +80,35 @@ const size_t mt_advice_rule_n = MT_ARRAY_LEN(mt_advice_rules);
 void mt_advice_plan_init(struct mt_advice_plan *p, const struct mt_advice_facts *f,
                          const struct mt_advice_choice *choice)
 {
-    *p = (struct mt_advice_plan){.f = f, .choice = choice, .price_ns = MT_UNKNOWN};
+    size_t room = f->blocks.n + f->blocks.n / 4; /* some rules add lives */
+    struct mt_lives lives = p->lives;
+    *p = (struct mt_advice_plan){.f = f, .choice = choice, .lives = lives, .price_ns = MT_UNKNOWN};
     p->touched = mt_alloc(f->blocks.n + 1);
-    mt_vec_room(&p->lives.all, f->blocks.n + f->blocks.n / 4); /* some rules add lives */
+    p->lives.all.n = 0;
+    if (p->lives.all.cap < room)
+        mt_vec_room(&p->lives.all, room);
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
         *mt_vec_push(&p->lives.all) = (struct mt_life){b->alloc_record, b->freed_record, b->bytes};
     }
 }
 
-void mt_advice_plan_free(struct mt_advice_plan *p)
+void mt_advice_plan_end(struct mt_advice_plan *p)
 {
-    mt_vec_free(&p->lives.all);
     mt_buf_free(&p->subject);
     mt_buf_free(&p->because);
     mt_buf_free(&p->how);
     mt_buf_free(&p->price);
     free(p->piece);
     free(p->touched);
+    p->piece = NULL;
     p->touched = NULL;
+}
+
+void mt_advice_plan_free(struct mt_advice_plan *p)
+{
+    mt_advice_plan_end(p);
+    mt_vec_free(&p->lives.all);
 }
 
 bool mt_advice_cut(struct mt_advice_plan *p, size_t block, int64_t record)

@@ -63,8 +63,10 @@ struct mt_advice_rule {
 extern const struct mt_advice_rule mt_advice_rules[];
 extern const size_t mt_advice_rule_n;
 
+/* p: zero-initialised, or one that was ended, whose room is used again. */
 void mt_advice_plan_init(struct mt_advice_plan *p, const struct mt_advice_facts *f,
                          const struct mt_advice_choice *choice);
+void mt_advice_plan_end(struct mt_advice_plan *p); /* frees all but that room */
 void mt_advice_plan_free(struct mt_advice_plan *p);
 
 /* The block ends at that record, where it was held longer. Returns whether it was. */
