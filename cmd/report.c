@@ -3,6 +3,7 @@
 
 #include "lib/base/human.h"
 #include "lib/page/page.h"
+#include "lib/run/kept_nodes.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -129,7 +130,7 @@ static void note_not_compared(const struct mt_page_made *p)
 
 static enum mt_status report_run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
-    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, device_name, 0, NULL};
+    const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_STEPS, device_name, 0, NULL};
     struct mt_page_made p = {.device = device_name, .base = args->n > 1 ? args->v[1] : NULL};
     enum mt_status st = p.base ? check_base(p.base, err) : MT_OK;
     if (st == MT_OK)
@@ -138,8 +139,11 @@ static enum mt_status report_run(const struct mt_args *args, int *exit_code, str
         p.device = p.view.device.name;
     p.name = p.view.run.name;
     p.ref = args->n ? args->v[0] : p.name;
-    if (st == MT_OK)
+    if (st == MT_OK) {
+        mt_nodes_keep(p.view.db, &p.view.run); /* every section asks for them */
         st = write_page(&p, err);
+        mt_nodes_forget();
+    }
     if (st == MT_OK && p.not_compared) {
         note_not_compared(&p);
         *exit_code = 3;

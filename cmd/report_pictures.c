@@ -36,6 +36,8 @@ enum mt_status mt_page_add_curve(struct mt_page_made *p, struct mt_buf *out, str
     bool level = p->view.has_device && mt_device_knows(&p->view.device, MT_KNOWS_LEVEL) &&
                  !p->view.device.one_moment && p->view.run.dur_ns > 0;
     if (level)
+        st = mt_view_open_blocks(&p->view, err);
+    if (level && st == MT_OK)
         st = mt_page_curve_load(&p->view.blocks, &p->view.device, &c, err);
     if (st == MT_OK && level) {
         mt_page_curve_json(&c, &p->curve);
@@ -50,6 +52,7 @@ enum mt_status mt_page_add_curve(struct mt_page_made *p, struct mt_buf *out, str
         add_no_curve(p, out);
     }
     mt_page_curve_free(&c);
+    mt_view_close_blocks(&p->view);
     return st;
 }
 
@@ -81,7 +84,7 @@ static enum mt_status load_paths(struct mt_page_made *p, const char *alive, stru
 {
     enum { PATHS_BYTES = 480 * 1024 };
     const struct mt_view_stacks_asked asked = {NULL, false, true, MT_STACKS_BY_ALL};
-    enum mt_status st = MT_OK;
+    enum mt_status st = mt_view_open_blocks(&p->view, err);
     int64_t least_b = -1;
     for (int tries = 0; tries < 8 && st == MT_OK; tries++) {
         struct mt_view_stacks s;
@@ -106,6 +109,7 @@ static enum mt_status load_paths(struct mt_page_made *p, const char *alive, stru
         if (p->paths.n <= PATHS_BYTES)
             break;
     }
+    mt_view_close_blocks(&p->view);
     return st;
 }
 

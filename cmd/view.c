@@ -198,6 +198,19 @@ enum mt_status mt_run_device_like(struct mt_db *db, const struct mt_run *run, co
     return MT_OK;
 }
 
+enum mt_status mt_view_open_blocks(struct mt_view *v, struct mt_err *err)
+{
+    mt_steps_free(&v->blocks.steps);
+    MT_TRY(mt_allocations_open(v->db, &v->run, &v->blocks, err));
+    return mt_steps_load_marks(v->db, &v->run, &v->blocks.steps, err);
+}
+
+void mt_view_close_blocks(struct mt_view *v)
+{
+    mt_tree_free(&v->blocks.tree);
+    v->blocks.tree = (struct mt_tree){0};
+}
+
 static enum mt_status open_view(struct mt_view *v, const char *ref,
                                 const struct mt_view_wanted *wanted, struct mt_err *err)
 {
@@ -216,11 +229,10 @@ static enum mt_status open_view(struct mt_view *v, const char *ref,
             mt_tree_merge(&v->tree);
     }
     if (wanted->parts & MT_VIEW_BLOCKS && v->has_device)
-        MT_TRY(mt_allocations_open(v->db, &v->run, &v->blocks, err));
-    else if (wanted->parts & MT_VIEW_STEPS)
-        MT_TRY(mt_steps_load(v->db, &v->run, &v->blocks.steps, err));
-    else
+        return mt_view_open_blocks(v, err);
+    if (!(wanted->parts & MT_VIEW_STEPS))
         return MT_OK;
+    MT_TRY(mt_steps_load(v->db, &v->run, &v->blocks.steps, err));
     return mt_steps_load_marks(v->db, &v->run, &v->blocks.steps, err);
 }
 

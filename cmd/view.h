@@ -66,6 +66,11 @@ enum mt_status mt_view_open(struct mt_view *v, const char *ref, const struct mt_
                             struct mt_err *err);
 void mt_view_close(struct mt_view *v);
 
+/* Of a view that has a device and was opened without MT_VIEW_BLOCKS: these, as long as they are
+ * needed. Close them also on failure; steps stay. Errors: MT_EDB. */
+enum mt_status mt_view_open_blocks(struct mt_view *v, struct mt_err *err);
+void mt_view_close_blocks(struct mt_view *v);
+
 /* Its device; NULL: the run has none. */
 static inline const struct mt_run_device *mt_view_device(const struct mt_view *v)
 {

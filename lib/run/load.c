@@ -1,4 +1,5 @@
 #include "lib/run/frames.h"
+#include "lib/run/kept_nodes.h"
 #include "lib/run/load_parts.h"
 
 #include "gen/queries.h"
@@ -49,6 +50,7 @@ void mt_tree_forget_frames(struct mt_tree *t)
 
 void mt_tree_free(struct mt_tree *t)
 {
+    mt_nodes_give(t);
     free_contents(t);
     free_tuples(t);
     mt_strtab_free(&t->strings);
@@ -65,7 +67,7 @@ void mt_tree_keep_texts(struct mt_tree *t)
 static void empty(struct mt_tree *t)
 {
     free_contents(t);
-    t->has_lines = false;
+    t->has_lines = t->kept = false;
     t->before_at_peak_b = t->before_at_end_b = 0;
 }
 
@@ -296,11 +298,12 @@ void mt_tree_add_before(struct mt_tree *t, const struct mt_run_device *device)
 enum mt_status mt_load_nodes(struct mt_db *db, const struct mt_run *run, struct mt_tree *out,
                              struct mt_err *err)
 {
-    if (!out->known)
+    const bool kept = !out->known && mt_nodes_take(db, run, out);
+    if (!out->known && !kept)
         mt_strtab_init(&out->strings);
     out->outside_name = mt_kind_words[run->kind].outside;
     out->has_ops = run->kind == MT_RUN_TRACE;
-    return read_nodes(db, run, false, out, err);
+    return kept ? MT_OK : read_nodes(db, run, false, out, err);
 }
 
 void mt_tree_add_device(struct mt_tree *t, const struct mt_run_device *device)

@@ -110,6 +110,7 @@ struct mt_tree {
     MT_VEC(const char **) tuples;              /* keys of groups, many in a piece */
     size_t tuple_used;                         /* of the last piece */
     struct mt_known_frames *known;             /* of mt_tree_reuse; NULL: none are kept */
+    bool kept;                                 /* its nodes, for the next one (kept_nodes.h) */
 };
 
 /* The site of a node, top op and scope, as a key: equal for equal sites. MT_NONE: outside ops. */
