@@ -151,7 +151,7 @@ static void describe_growth(struct mt_report *r, const struct mt_allocations *li
         describe_rate(r, leak, title);
     } else if (too_few_steps(lives))
         mt_buf_adds(title, "too few to detect a leak");
-    else if (found->gaps)
+    else if (found->gaps || (candidate->growing_n && found->frees_unknown))
         mt_buf_adds(title, "inconclusive");
     else if (min_b > 0)
         mt_buf_addf(title, "no leak of %s or more", human(r, (double)min_b));
@@ -190,13 +190,6 @@ static void explain_candidates(struct mt_report *r, const struct mt_run *run,
     mt_buf_free(&name);
 }
 
-/* Whether a trace of a CPU shows no free at all, as where one thread makes what others use. */
-static bool frees_nothing(const struct mt_run *run, const struct mt_run_device *d)
-{
-    return strcmp(run->format, "pytorch-trace") == 0 && d->type == MT_DEVICE_CPU && !d->only &&
-           mt_device_knows(d, MT_KNOWS_LEVEL) && d->freed_n == 0;
-}
-
 static void describe(struct mt_report *r, const struct mt_run *run, const struct mt_run_device *d,
                      const struct mt_allocations *lives, const struct mt_leaks *found)
 {
@@ -216,7 +209,8 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
     r->title = title.s;
     bool end_known = !(found->gaps & MT_GAPS_OF_FREES);
     mt_report_total(r, "at_end_b", end_known ? mt_cell_int(d->at_end_b) : (struct mt_cell){0});
-    bool known = leak.rows || (!cannot_tell(lives, found) && !found->gaps);
+    bool unfreed = found->frees_unknown && candidate.growing_n;
+    bool known = leak.rows || (!cannot_tell(lives, found) && !found->gaps && !unfreed);
     mt_report_total(r, "leak_per_step_b",
                     known ? total_rate(leak.per_step_b) : (struct mt_cell){0});
     mt_report_total(r, "leak_at_end_b", known ? mt_cell_int(leak.at_end_b) : (struct mt_cell){0});
@@ -228,10 +222,9 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
                                                  : "Candidates may not be leaks",
                        candidate.doubtful_n == 1 ? "its site" : "their sites");
     explain_candidates(r, run, found);
-    if (leak.rows && frees_nothing(run, d))
-        mt_report_note(r,
-                       "Nothing was freed in this recording. If a thread that the program starts "
-                       "frees it, this is no leak: the profiler does not see such threads.");
+    if (unfreed)
+        mt_report_note(r, "Nothing was freed in this recording: it may be a leak, or a thread that "
+                          "the program starts frees it, which the profiler does not see.");
     if (leak.rows)
         mt_report_footer(r, "at this rate %s after 1,000 steps, %s after 100,000",
                          human(r, leak.per_step_b * 1e3), human(r, leak.per_step_b * 1e5));

@@ -30,7 +30,7 @@ static enum mt_verdict verdict_of(const struct mt_leak_finder *f, const struct m
                                   enum mt_verdict site)
 {
     if (f->step_n == 0)
-        return MT_VERDICT_CANDIDATE;
+        return s->older && !f->one_moment ? MT_VERDICT_STATE : MT_VERDICT_CANDIDATE;
     if (site != MT_VERDICT_N && s->alike)
         return site;
     if (s->step >= f->step_n - 1)
@@ -144,6 +144,12 @@ static void use_rows(struct mt_leak_finder *f, uint32_t group, struct mt_leak ro
     }
 }
 
+bool mt_leaks_frees_unknown(const struct mt_run *run, const struct mt_run_device *device)
+{
+    return device->frees_nothing && device->type == MT_DEVICE_CPU &&
+           strcmp(run->format, "pytorch-trace") == 0;
+}
+
 static void judge_all(struct mt_leak_finder *f)
 {
     if (!f->survivors.n)
@@ -161,6 +167,9 @@ static void judge_all(struct mt_leak_finder *f)
         part->verdict = mt_leak_growth(f, part->from, part->end, &part->by);
     }
     mt_leaks_of_lines(f, parts.v, parts.n);
+    for (size_t i = 0; i < parts.n && f->frees_unknown; i++)
+        if (parts.v[i].verdict == MT_VERDICT_LEAK)
+            parts.v[i].verdict = MT_VERDICT_CANDIDATE;
     for (size_t i = 0; i < parts.n;) {
         struct mt_leak rows[MT_VERDICT_N] = {0};
         uint32_t group = parts.v[i].from->group;
@@ -270,6 +279,8 @@ enum mt_status mt_leaks_each_of_first(struct mt_allocations *l, const struct mt_
                                .grouper = grouper,
                                .use = use,
                                .closure = closure,
+                               .frees_unknown = mt_leaks_frees_unknown(l->run, device),
+                               .one_moment = device->one_moment != 0,
                                .step_n = step_n,
                                .warmup = warmup};
     enum mt_status st = mt_knows(l->run, device, MT_KNOWS_AT_END, err);
@@ -300,7 +311,7 @@ enum mt_status mt_leaks_find(struct mt_allocations *l, const struct mt_run_devic
                              const enum mt_group_key *keys, int key_n, int64_t warmup,
                              struct mt_leaks *out, struct mt_err *err)
 {
-    *out = (struct mt_leaks){0};
+    *out = (struct mt_leaks){.frees_unknown = mt_leaks_frees_unknown(l->run, device)};
     MT_TRY(mt_run_gaps(l->db, l->run, device, &out->gaps, err));
     mt_grouper_init(&out->grouper, &l->tree, keys, key_n);
     enum mt_status st = mt_leaks_each(l, device, &out->grouper, warmup, add_leak, out, err);

@@ -391,6 +391,7 @@ static void read_device(const struct mt_stmt *s, struct mt_run_device *d)
     snprintf(d->shown, sizeof d->shown, "%s", d->name);
     d->knows = (unsigned)mt_stmt_int(s, c++) & ~MT_KNOWS_FREED;
     d->knows |= d->freed_b != MT_UNKNOWN ? MT_KNOWS_FREED : 0u;
+    d->frees_nothing = d->alloc_n > 0 && d->freed_n == 0;
     snprintf(d->older_from, sizeof d->older_from, "%s", mt_stmt_text(s, c));
 }
 

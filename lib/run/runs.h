@@ -71,6 +71,7 @@ struct mt_run_device {
     int64_t unseen_b, unseen_n;              /* of freed_b, freed_n: frees that nobody saw */
     int64_t alloc_unseen_b, alloc_unseen_n;  /* of alloc_b, alloc_n: allocations that nobody saw */
     int64_t doubt_at_peak_b, doubt_at_end_b; /* so much less may have been alive */
+    bool frees_nothing;                      /* of its allocations, whatever only is */
     int64_t one_moment; /* 1: no history, only what was alive when it was written; nobody knows its
                            peak, the fields above are those of that moment */
     int64_t older_least_b, older_most_b; /* INT64_MIN: unknown, or older_from says better */
