@@ -69,8 +69,7 @@ static enum mt_status add_oom(struct mt_report *r, struct found *f, const struct
     struct mt_tree tree = {0};
     struct mt_row *row = mt_report_row(r);
     bool clocked = run->start_ns >= A_CLOCK_NS;
-    if (rank->place.rank != MT_UNKNOWN)
-        mt_report_put(r, row, "rank", mt_cell_int(rank->place.rank));
+    mt_rank_put(r, row, rank);
     mt_report_put(r, row, "run", mt_cell_text(mt_report_text(r, rank->name)));
     const char *on = mt_report_text(r, device->name);
     mt_report_put(r, row, "device", mt_cell_text(on));
@@ -255,7 +254,7 @@ enum mt_status mt_oom_of_ranks(const struct mt_args *args, const char *device,
     enum mt_status st = mt_ranks_load(args, device, &ranks, &r, err);
     mt_report_columns(
         &r, "rank run -device after_first_ns -at_ns -epoch_ns asked_for_b device_free_b in_use_b "
-            "reserved_b oom_n=FAILED site=ASKED_BY");
+            "reserved_b oom_n=FAILED site=ASKED_BY -host -local_rank");
     r.keep_order = true;
     for (size_t i = 0; i < ranks.all.n && st == MT_OK; i++)
         st = look_at(&ranks, &ranks.all.v[i], device, &r, &f, err);

@@ -157,6 +157,7 @@ static void add_row(const struct mt_ranks *ranks, const struct mt_rank *rank, st
         row->cells[at] = mt_cell_bool(rank->outside);
     row->cells[++at] = peak_time(r, rank);
     mt_report_put(r, row, "at_end_b", known_cell(d ? d->at_end_b : MT_UNKNOWN));
+    mt_rank_put(r, row, rank);
 }
 
 static void add_columns(const struct mt_ranks *ranks, struct mt_report *r)
@@ -167,20 +168,24 @@ static void add_columns(const struct mt_ranks *ranks, struct mt_report *r)
     mt_report_columns(r, ranks->at_end ? "peak_b=ALIVE" : "peak_b");
     mt_report_columns(r, "over_median_b -outlier peak_ns peak_step");
     mt_report_column(r, "phase", NULL, MT_UNIT_NONE);
-    mt_report_columns(r, "reserved_peak_b oom_n at_end_b site=LARGEST_SITE");
+    mt_report_columns(r, "reserved_peak_b oom_n at_end_b site=LARGEST_SITE -host -local_rank");
     r->keep_order = true;
     r->empty = "there are no runs";
 }
 
 /* What the other outliers hold is not shown. */
-static const char *how_to_compare(struct mt_report *r, const struct mt_rank *median,
-                                  const struct mt_rank *rank)
+static const char *how_to_compare(const struct mt_ranks *ranks, const struct mt_rank *median,
+                                  const struct mt_rank *rank, struct mt_report *r)
 {
     struct mt_buf words = {0};
     mt_buf_adds(&words, ": memtool diff ");
     mt_shell_word(&words, median->ref ? median->ref : median->name);
     mt_buf_adds(&words, " ");
     mt_shell_word(&words, rank->ref ? rank->ref : rank->name);
+    if (ranks->asked) {
+        mt_buf_adds(&words, " --device ");
+        mt_shell_word(&words, ranks->asked);
+    }
     mt_buf_adds(&words, " --section peak");
     const char *kept = mt_report_text(r, words.s);
     mt_buf_free(&words);
@@ -210,7 +215,7 @@ static void describe_cluster(const struct mt_ranks *ranks, size_t k, struct mt_r
                          mt_rank_words(r, rank), rank->figure_b < c->spread.median ? "only " : "",
                          mt_human_bytes(rank->figure_b, figure), mt_rank_cluster_words(r, ranks, c),
                          mt_human_bytes(c->spread.median, median),
-                         i == most ? "" : how_to_compare(r, &ranks->all.v[c->median], rank));
+                         i == most ? "" : how_to_compare(ranks, &ranks->all.v[c->median], rank, r));
     }
     if (named > NAMED)
         mt_report_footer(r, "and %zu more outliers", named - NAMED);

@@ -68,6 +68,7 @@ struct mt_ranks {
                        number in which files or names differ */
     bool on_hosts;  /* some are told apart by host and the rank there */
     char device[32];       /* what the compared device is called, or its kind */
+    const char *asked;     /* the one that was asked for; NULL: none */
     bool failed_first;     /* set it before they are loaded: of several runs of a rank one stays in
                               which an allocation failed, if there is any */
     const char *failed_on; /* with it: on that device, or one of that kind; NULL: on any */
@@ -136,6 +137,9 @@ enum mt_status mt_ranks_open(const struct mt_ranks *r, const struct mt_rank *ran
                              struct mt_db **db, struct mt_run *run, struct mt_err *err);
 void mt_ranks_close(const struct mt_ranks *r, struct mt_db *db);
 
+/* Fills the columns that say which rank a row is of, those of them that there are: rank, host,
+ * local_rank. */
+void mt_rank_put(struct mt_report *r, struct mt_row *row, const struct mt_rank *rank);
 /* "rank 3", "node0 rank 3" of a host's own, or the run's name where its rank is not known. */
 const char *mt_rank_words(struct mt_report *r, const struct mt_rank *rank);
 

@@ -33,8 +33,7 @@ static void add_row(const char *section, struct mt_report *out, const struct mt_
     struct mt_row *row = mt_report_row(out);
     row->explicit_row = of->explicit_row;
     mt_report_put(out, row, "section", mt_cell_text(section));
-    if (rank->place.rank != MT_UNKNOWN)
-        mt_report_put(out, row, "rank", mt_cell_int(rank->place.rank));
+    mt_rank_put(out, row, rank);
     mt_report_put(out, row, "run", mt_cell_text(mt_report_text(out, rank->name)));
     mt_report_put(out, row, "base_at_peak_b", mt_cell_int(base));
     mt_report_put(out, row, "new_at_peak_b", mt_cell_int(new));

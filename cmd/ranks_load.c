@@ -51,6 +51,16 @@ const char *mt_rank_words(struct mt_report *r, const struct mt_rank *rank)
     return mt_report_textf(r, "rank %lld", (long long)rank->place.rank);
 }
 
+void mt_rank_put(struct mt_report *r, struct mt_row *row, const struct mt_rank *rank)
+{
+    if (rank->place.rank != MT_UNKNOWN)
+        mt_report_put(r, row, "rank", mt_cell_int(rank->place.rank));
+    if (*rank->host) {
+        mt_report_put(r, row, "host", mt_cell_text(mt_report_text(r, rank->host)));
+        mt_report_put(r, row, "local_rank", mt_cell_int(rank->local_rank));
+    }
+}
+
 /* Reads what is known of a rank; what it is compared by is not. */
 static enum mt_status load_rank(struct mt_ranks *r, const char *ref, int64_t id, struct mt_err *err)
 {
@@ -363,6 +373,7 @@ static enum mt_status load_all(struct mt_ranks *r, const struct mt_args *args,
 static enum mt_status choose_figures(struct mt_ranks *r, const char *device, struct mt_err *err)
 {
     const struct mt_rank *unused[2];
+    r->asked = device;
     MT_TRY(choose_devices(r, device, err));
     take_figures(r);
     number_ranks(r);

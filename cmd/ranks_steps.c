@@ -35,8 +35,7 @@ static size_t known_n(const struct mt_step_peaks *s)
 static struct mt_row *new_row(struct mt_report *out, const struct mt_rank *rank)
 {
     struct mt_row *row = mt_report_row(out);
-    if (rank->place.rank != MT_UNKNOWN)
-        row->cells[0] = mt_cell_int(rank->place.rank);
+    mt_rank_put(out, row, rank);
     row->cells[1] = mt_cell_text(mt_report_text(out, rank->name));
     return row;
 }
@@ -192,7 +191,7 @@ static enum mt_status show_rows(const struct mt_ranks *r, const struct mt_step_p
         const bool cut = limit && limit < r->all.n && !rows->min_b && !rows->name;
         add_marks(r, all, cut ? limit : r->all.n, out);
     } else {
-        mt_report_columns(out, "rank run step peak_b");
+        mt_report_columns(out, "rank run step peak_b -host -local_rank");
         for (size_t i = 0; i < r->all.n; i++)
             add_rows(&r->all.v[i], &all[i], out);
     }

@@ -46,6 +46,9 @@ static const struct mt_column_def others[] = {
 
     /* of ranks */
     {"rank", NULL, PLAIN, "its number among the processes of the job"},
+    {"host", NULL, PLAIN,
+     "the folder of the machine it ran on, where ranks are counted anew on each"},
+    {"local_rank", NULL, PLAIN, "its number among the processes there"},
     {"stage", NULL, PLAIN, "stage of the pipeline that the rank is in"},
     {"tp", "TP", PLAIN, "which part of the tensors of its stage the rank has"},
     {"first_rank", "FROM RANK", PLAIN, "the lowest rank among them"},
