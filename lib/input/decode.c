@@ -42,6 +42,17 @@ const struct mt_decoder *mt_decoder_find(const uint8_t *head, size_t n)
     return decoders[i];
 }
 
+enum mt_status mt_decode_pass_zeros(struct mt_source *src, size_t n, struct mt_err *err)
+{
+    for (;;) {
+        MT_TRY(mt_source_fill(src, n, err));
+        if (src->n == 0 || *src->next != 0)
+            return MT_OK;
+        while (src->n && *src->next == 0)
+            mt_source_take(src, 1);
+    }
+}
+
 enum mt_status mt_decode_cut(const struct mt_source *src, const char *name, struct mt_err *err)
 {
     char at[MT_HUMAN_MAX];

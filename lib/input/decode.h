@@ -37,6 +37,10 @@ extern const struct mt_decoder mt_decoder_lz4;
 /* The decoder for an input that begins so; never NULL, bytes of no known encoding are plain. */
 const struct mt_decoder *mt_decoder_find(const uint8_t *head, size_t n);
 
+/* Passes over zeros, with which tapes and block devices pad files, to n bytes of what is behind
+ * (fewer before the end). Errors: of mt_source_fill. */
+enum mt_status mt_decode_pass_zeros(struct mt_source *src, size_t n, struct mt_err *err);
+
 /* The failures that decoders share; `at` is a raw offset, `detail` may be NULL. */
 enum mt_status mt_decode_cut(const struct mt_source *src, const char *name, struct mt_err *err);
 enum mt_status mt_decode_damaged(const struct mt_source *src, const char *name, uint64_t at,

@@ -112,16 +112,10 @@ static enum mt_status read_body(struct gzip *g, struct mt_source *src, struct mt
     return MT_OK;
 }
 
-/* Behind a member: another one, zero padding (tapes and block devices leave it), or the end. */
+/* Behind a member: another one, zero padding, or the end. */
 static enum mt_status look_further(struct gzip *g, struct mt_source *src, struct mt_err *err)
 {
-    for (;;) {
-        MT_TRY(mt_source_fill(src, 2, err));
-        if (src->n == 0 || *src->next != 0)
-            break;
-        while (src->n && *src->next == 0)
-            mt_source_take(src, 1);
-    }
+    MT_TRY(mt_decode_pass_zeros(src, 2, err));
     if (src->n == 0)
         g->place = AT_END;
     else if (src->next[0] == 0x1f && (src->n < 2 || src->next[1] == 0x8b))

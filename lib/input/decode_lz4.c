@@ -49,7 +49,8 @@ static enum mt_status lz4_decode(void *state, struct mt_source *src, uint8_t *ou
     struct lz4 *z = state;
     *got = 0;
     while (*got < cap) {
-        MT_TRY(mt_source_fill(src, z->wants ? 1 : MT_DECODER_HEAD, err));
+        MT_TRY(z->wants || !z->any ? mt_source_fill(src, z->wants ? 1 : MT_DECODER_HEAD, err)
+                                   : mt_decode_pass_zeros(src, MT_DECODER_HEAD, err));
         bool no_more = src->n == 0;
         if (no_more && z->wants == 0)
             break;

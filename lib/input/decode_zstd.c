@@ -85,7 +85,8 @@ static enum mt_status zstd_decode(void *state, struct mt_source *src, uint8_t *o
     ZSTD_outBuffer o = {out, cap, 0};
     *got = 0;
     while (o.pos < o.size) {
-        MT_TRY(mt_source_fill(src, 1, err));
+        MT_TRY(z->wants || !z->any ? mt_source_fill(src, 1, err)
+                                   : mt_decode_pass_zeros(src, 1, err));
         bool no_more = src->n == 0;
         if (no_more && z->any && z->wants == 0)
             break;
