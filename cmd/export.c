@@ -80,8 +80,12 @@ static enum mt_status choose_format(struct mt_err *err)
         asked.format = mt_export_format_by_name(format);
     if (asked.format)
         return MT_OK;
+    const char *dot = mt_output_is_stdout() ? NULL : strrchr(mt_common.output, '.');
     if (format)
         MT_FAIL(err, MT_EUSAGE, "unknown --format '%s'", format);
+    else if (dot && dot[1] && !strchr(dot, '/'))
+        MT_FAIL(err, MT_EUSAGE, "no format is given, and '%s' ends as none of them",
+                mt_common.output);
     else
         MT_FAIL(err, MT_EUSAGE, "no format is given");
     for (const struct mt_export_format *f = mt_export_formats; f->name; f++)

@@ -116,8 +116,10 @@ static int64_t peak_time(const struct mt_run_device *d, const struct mt_process_
     int64_t first = mt_levels_before(rss, w->from_ns), last = mt_levels_before(rss, w->to_ns);
     if (w->from_ns <= 0 && w->to_ns == INT64_MAX)
         return d->peak_ns;
-    return last < 0 ? MT_UNKNOWN
-                    : mt_levels_time(rss, mt_levels_peak(rss, first < 0 ? 0 : first, last), 0);
+    if (last < 0)
+        return MT_UNKNOWN;
+    int64_t t_ns = mt_levels_time(rss, mt_levels_peak(rss, first < 0 ? 0 : first, last), 0);
+    return t_ns > w->from_ns ? t_ns : w->from_ns; /* it may have had that much since before */
 }
 
 /* Reading what is shared costs much: it is done seldom. Children may be many, and say nothing. */

@@ -68,7 +68,8 @@ static enum mt_status add_samples(struct mt_timeline *t, const char *what, struc
     MT_TRY(mt_samples_load(v->db, &v->run, &v->device, what, &c->levels, err));
     if (!c->levels.all.n)
         t->beside_n--;
-    else if (strcmp(what, mt_metric_names[MT_METRIC_MALLOC_HELD]) == 0)
+    else if (strcmp(what, mt_metric_names[MT_METRIC_MALLOC_HELD]) == 0 ||
+             strcmp(what, mt_metric_names[MT_METRIC_RSS]) == 0)
         c->known.from_ns = c->levels.all.v[0].t_ns;
     return MT_OK;
 }

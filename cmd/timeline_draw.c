@@ -73,11 +73,14 @@ static void say_held(struct mt_timeline *t, const struct mt_timeline_curve *c)
 static void say_rss(struct mt_timeline *t, const struct mt_timeline_curve *c)
 {
     char a[MT_HUMAN_MAX], b[MT_HUMAN_MAX];
+    const struct mt_bucket *best = mt_buckets_peak(&c->buckets);
+    int64_t now = at_peak(t, c);
+    if (mt_bucket_unknown(best))
+        return;
     mt_report_footer(t->report,
-                     "The line shows what the process had in memory (rss): %s at the peak, %s "
-                     "at most.",
-                     mt_human_bytes(at_peak(t, c), a),
-                     mt_human_bytes(mt_buckets_peak(&c->buckets)->max_b, b));
+                     "The line shows what the process had in memory (rss): %s%s%s at most.",
+                     now != MT_UNKNOWN ? mt_human_bytes(now, a) : "",
+                     now != MT_UNKNOWN ? " at the peak, " : "", mt_human_bytes(best->max_b, b));
 }
 
 static void say_reserved(struct mt_timeline *t, const struct mt_timeline_curve *c)
