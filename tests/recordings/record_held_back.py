@@ -1,4 +1,4 @@
-"""Records programs of six kinds that were held back until all rules stood: a flow of coupling layers, a mixer of patches and channels,
+"""Records programs of six kinds that were held back until the rules stood as they do: a flow of coupling layers, a mixer of patches and channels,
 a set of points under max pooling, a convolutional LSTM over pictures, cross attention of an array to its input, an equation that is
 integrated in steps.
 
