@@ -13,7 +13,7 @@ void mt_baseline_free(struct mt_baseline *b)
 {
     for (size_t i = 0; i < b->devices.n; i++) {
         for (size_t k = 0; k < b->devices.v[i].sites.n; k++)
-            free(b->devices.v[i].sites.v[k].each);
+            mt_vec_free(&b->devices.v[i].sites.v[k].each);
         mt_vec_free(&b->devices.v[i].sites);
         mt_step_levels_free(&b->devices.v[i].levels);
     }
@@ -462,14 +462,16 @@ static void mark_heavy(const struct mt_baseline_device *d, enum mt_figure figure
 
 static void lump(struct mt_baseline_site *other, struct mt_baseline_site *site, size_t repeat_n)
 {
-    for (int f = 0; f < MT_FIG_BASELINE_N; f++) {
+    for (int f = 0; f < MT_FIG_BASELINE_N; f++)
         other->v[f] = mt_baseline_add(other->v[f], site->v[f]);
-        for (size_t i = 0; i < repeat_n; i++) {
-            int64_t *v = &other->each[i * MT_FIG_BASELINE_N + f];
-            *v = mt_baseline_add(*v, mt_baseline_figure_in(site, f, i));
-        }
+    for (size_t i = 0; i < (site->differs ? site->each.n : repeat_n); i++) {
+        const int64_t *from = site->differs ? site->each.v[i].v : site->v;
+        int64_t *to =
+            mt_baseline_each_at(other, site->differs ? (size_t)site->each.v[i].repeat : i);
+        for (int f = 0; f < MT_FIG_BASELINE_N; f++)
+            to[f] = mt_baseline_add(to[f], from[f]);
     }
-    free(site->each);
+    mt_vec_free(&site->each);
 }
 
 static void trim_device(struct mt_baseline *b, struct mt_baseline_device *d)
@@ -477,9 +479,7 @@ static void trim_device(struct mt_baseline *b, struct mt_baseline_device *d)
     const struct mt_figure_set needed = mt_figures_kept(MT_KEPT_HEAVY);
     size_t kept = 0, all = d->sites.n, repeat_n = b->repeats.n ? b->repeats.n : 1;
     bool *heavy = mt_alloc((all + 1) * sizeof *heavy);
-    struct mt_baseline_site other = {.op = mt_baseline_text(b, "[other]"),
-                                     .explicit_row = true,
-                                     .each = mt_baseline_each_new(repeat_n)};
+    struct mt_baseline_site other = {.op = mt_baseline_text(b, "[other]"), .explicit_row = true};
     for (size_t i = 0; i < needed.n * repeat_n; i++)
         mark_heavy(d, needed.v[i / repeat_n], i % repeat_n, heavy);
     for (size_t i = 0; i < all; i++)

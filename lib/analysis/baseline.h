@@ -11,6 +11,7 @@
 #define MT_BASELINE_H
 
 #include "lib/analysis/step_levels.h"
+#include "lib/base/search.h"
 #include "lib/base/strtab.h"
 #include "lib/run/figures.h"
 #include "lib/usage/narrow.h"
@@ -55,8 +56,12 @@ struct mt_baseline_site {
                                blocks were allocated unseen, and may not have been there yet */
     int64_t v[MT_FIG_BASELINE_N];    /* 0 where sites have no such figure */
     double rate[MT_BASELINE_RATE_N]; /* rates before rounding (mt_baseline_rate); of files 0 */
-    int64_t
-        *each; /* of several repeats: MT_FIG_BASELINE_N figures of each; NULL: v in all of them */
+    bool differs;                    /* repeats do: their figures are in each; else v in all */
+    MT_VEC(struct mt_baseline_each { /* of those that have any, rising */
+                                     int64_t repeat;
+                                     int64_t v[MT_FIG_BASELINE_N];
+    })
+    each;
 };
 
 /* Appends what a site is called: "train.py:12 step (aten::clone in my_step)". */
@@ -66,7 +71,12 @@ void mt_baseline_site_add(struct mt_buf *out, const char *line, const char *op, 
 static inline int64_t mt_baseline_figure_in(const struct mt_baseline_site *s, enum mt_figure f,
                                             size_t repeat)
 {
-    return s->each ? s->each[repeat * MT_FIG_BASELINE_N + f] : s->v[f];
+    if (!s->differs)
+        return s->v[f];
+    const size_t at = s->each.n ? mt_count_below(&s->each.v->repeat, s->each.n, sizeof *s->each.v,
+                                                 (int64_t)repeat)
+                                : 0;
+    return at < s->each.n && s->each.v[at].repeat == (int64_t)repeat ? s->each.v[at].v[f] : 0;
 }
 
 /* Why a figure is not known, or of a part only: words behind the name of a run. */

@@ -77,15 +77,13 @@ static enum mt_status read_each(const struct mt_json_doc *d, const struct mt_jso
 {
     size_t n = 0, repeat_n = b->repeats.n;
     MT_TRY(mt_json_doc_want(d, list, MT_JSON_DOC_ARRAY, err));
-    if (!site->each) {
-        site->each = mt_baseline_each_new(repeat_n);
-        for (size_t i = 0; i < repeat_n; i++)
-            memcpy(&site->each[i * MT_FIG_BASELINE_N], site->v, sizeof site->v);
-    }
+    for (size_t i = 0; i < repeat_n && !site->differs; i++)
+        memcpy(mt_baseline_each_at(site, i), site->v, sizeof site->v);
+    site->differs = true;
     for (const struct mt_json_doc_value *v = mt_json_doc_first(d, list); v;
          v = mt_json_doc_next(d, v), n++)
         if (n < repeat_n)
-            MT_TRY(read_figure(d, v, false, &site->each[n * MT_FIG_BASELINE_N + f], err));
+            MT_TRY(read_figure(d, v, false, &mt_baseline_each_at(site, n)[f], err));
     if (n == repeat_n)
         return MT_OK;
     MT_FAIL(err, MT_EINPUT, "\"%s\" has %zu figures of %zu repeats", list->key, n, repeat_n);
@@ -104,6 +102,8 @@ static enum mt_status read_figures(const struct mt_json_doc *d,
     for (int f = 0; f < MT_FIG_BASELINE_N; f++)
         if (mt_figure_defs[f].in_site && (v = mt_json_doc_get(d, from, mt_figure_defs[f].in_each)))
             MT_TRY(read_each(d, v, b, (enum mt_figure)f, site, err));
+    if (site->differs)
+        mt_baseline_each_settle(site, b->repeats.n);
     return MT_OK;
 }
 

@@ -11,10 +11,11 @@
 /* The text as the baseline keeps it. */
 const char *mt_baseline_text(struct mt_baseline *b, const char *s);
 
-/* Room for the figures of each repeat, all 0. */
-int64_t *mt_baseline_each_new(size_t repeat_n);
+/* The figures of a site in one of the repeats that differ: at first 0. Valid until the next call.
+ */
+int64_t *mt_baseline_each_at(struct mt_baseline_site *s, size_t repeat);
 
-/* Frees the figures of each repeat where they are the same in all. */
+/* Frees the figures of repeats that have none, and all where they are the same in all. */
 void mt_baseline_each_settle(struct mt_baseline_site *s, size_t repeat_n);
 
 /* The sites of the device of that name in any of n repeats; `which` gives their own figures. */

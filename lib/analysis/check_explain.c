@@ -10,7 +10,7 @@
 static int64_t middle_of(const struct mt_baseline *b, const struct mt_baseline_site *s,
                          enum mt_figure f)
 {
-    if (!s->each)
+    if (!s->differs)
         return s->v[f];
     int64_t spread, *values = mt_alloc(b->repeats.n * sizeof *values);
     for (size_t i = 0; i < b->repeats.n; i++)

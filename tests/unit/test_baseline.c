@@ -1,4 +1,5 @@
 /* lib/analysis/baseline.h: a run measured, written to a file and read again. */
+#include "lib/analysis/baseline_parts.h"
 #include "lib/analysis/check.h"
 #include "tests/unit/program.h"
 #include <stdio.h>
@@ -109,6 +110,25 @@ static void fold_test(void **state)
     for (int i = 0; i < 3; i++)
         mt_baseline_free(&r[i]);
     mt_baseline_free(&whole);
+}
+
+/* Of 2,000 repeats a site takes room for those that have it. */
+static void sparse_test(void **state)
+{
+    (void)state;
+    struct mt_baseline_site s = {0};
+    *mt_baseline_each_at(&s, 1500) = 7;
+    *mt_baseline_each_at(&s, 3) = 0;
+    mt_baseline_each_settle(&s, 2000);
+    assert_true(s.differs);
+    assert_int_equal(s.each.n, 1);
+    assert_int_equal(s.each.cap, 1);
+    for (size_t i = 0; i < 2000; i++)
+        assert_int_equal(mt_baseline_figure_in(&s, MT_FIG_AT_PEAK_B, i), i == 1500 ? 7 : 0);
+    s.v[MT_FIG_AT_PEAK_B] = 7;
+    mt_baseline_each_settle(&s, 1); /* the same in all there are */
+    assert_false(s.differs);
+    assert_int_equal(s.each.n, 0);
 }
 
 /* An op may be called as a row that is none; whatever it is called, it is one in the file too. */
@@ -234,6 +254,7 @@ int main(void)
         {.name = "written and read again", .test_func = round_trip_test},
         {.name = "what is left out stays in the sums", .test_func = trim_test},
         {.name = "of three repeats", .test_func = fold_test},
+        {.name = "of many repeats", .test_func = sparse_test},
         {.name = "ops called like rows that are none", .test_func = bracket_test},
         {.name = "what it lumps together is doubt", .test_func = other_test},
         {.name = "frees that nobody saw", .test_func = measured_doubt_test},
