@@ -391,6 +391,8 @@ def check_sentences():
         json.dump({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 1, "dur": 2}]}, out)
     m.run("import", "none.json", "--name", "none", codes=(0,))
     contains(said("none"), "has no memory records: what filled memory |cannot be told|. ", "profile_memory=True")
+    text = page_of(f"{SAMPLES}/../tests/recordings/torch/2.13.0/no_memory/trace.json.gz").text
+    m.check("<li>2 steps</li>" in text and "no steps" not in text, "steps of a run without memory", text[text.find("facts"):][:400])
     for name, lines, shapes in (("cnn_stack_trace_json_gz", "Python stacks", "shapes of tensors"),
                                 ("cnn_b16_trace_json_gz", "no Python stacks: no lines of code", "shapes of tensors"),
                                 ("large", "no Python stacks: no lines of code", "no shapes of tensors")):
