@@ -50,24 +50,35 @@ static const char *keep(struct mt_strtab *t, const char *s, size_t n)
 
 static void grow_slots(struct mt_strtab *t)
 {
-    free(t->slot);
+    const uint32_t old_n = t->slot_n;
+    struct mt_strtab_slot *old = t->slot;
     t->slot_n *= 2;
     t->slot = mt_alloc(t->slot_n * sizeof *t->slot);
-    for (uint32_t id = 0; id < t->n; id++) {
-        uint32_t i = (uint32_t)t->v[id].hash & (t->slot_n - 1);
-        while (t->slot[i])
+    for (uint32_t k = 0; k < old_n; k++) {
+        if (!old[k].id)
+            continue;
+        uint32_t i = old[k].hash & (t->slot_n - 1);
+        while (t->slot[i].id)
             i = (i + 1) & (t->slot_n - 1);
-        t->slot[i] = id + 1;
+        t->slot[i] = old[k];
     }
+    free(old);
+}
+
+static uint32_t hash_of(const struct mt_strtab *t, const char *s, size_t n)
+{
+    return (uint32_t)mt_hash_short(t->seed, s, n);
 }
 
 /* The slot of a string; a free one: it is not there. */
-static inline uint32_t slot_of(const struct mt_strtab *t, uint64_t h, const char *s, size_t n)
+static inline uint32_t slot_of(const struct mt_strtab *t, uint32_t h, const char *s, size_t n)
 {
-    uint32_t i = (uint32_t)h & (t->slot_n - 1);
-    for (; t->slot[i]; i = (i + 1) & (t->slot_n - 1)) {
-        const struct mt_strtab_entry *e = &t->v[t->slot[i] - 1];
-        if (e->hash == h && e->n == n && memcmp(e->s, s, n) == 0)
+    uint32_t i = h & (t->slot_n - 1);
+    for (; t->slot[i].id; i = (i + 1) & (t->slot_n - 1)) {
+        if (t->slot[i].hash != h)
+            continue;
+        const struct mt_strtab_entry *e = &t->v[t->slot[i].id - 1];
+        if (e->n == n && memcmp(e->s, s, n) == 0)
             break;
     }
     return i;
@@ -76,23 +87,23 @@ static inline uint32_t slot_of(const struct mt_strtab *t, uint64_t h, const char
 bool mt_strtab_has(const struct mt_strtab *t, const char *s)
 {
     size_t n = strlen(s);
-    return t->slot[slot_of(t, mt_hash_short(t->seed, s, n), s, n)] != 0;
+    return t->slot[slot_of(t, hash_of(t, s, n), s, n)].id != 0;
 }
 
 uint32_t mt_strtab_add(struct mt_strtab *t, const char *s, size_t n)
 {
-    uint64_t h = mt_hash_short(t->seed, s, n);
-    uint32_t i = slot_of(t, h, s, n);
-    if (t->slot[i])
-        return t->slot[i] - 1;
+    const uint32_t h = hash_of(t, s, n);
+    const uint32_t i = slot_of(t, h, s, n);
+    if (t->slot[i].id)
+        return t->slot[i].id - 1;
     if (t->n == t->cap) {
         t->cap = t->cap ? t->cap * 2 : FIRST_SLOTS / 2;
         t->v = mt_realloc(t->v, t->cap * sizeof *t->v);
     }
     uint32_t id = t->n++;
-    t->v[id] = (struct mt_strtab_entry){h, keep(t, s, n), (uint32_t)n};
-    t->slot[i] = id + 1;
-    if (t->n > t->slot_n / 2)
+    t->v[id] = (struct mt_strtab_entry){keep(t, s, n), (uint32_t)n};
+    t->slot[i] = (struct mt_strtab_slot){h, id + 1};
+    if (t->n > t->slot_n / 4 * 3)
         grow_slots(t);
     return id;
 }

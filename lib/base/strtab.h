@@ -11,12 +11,14 @@
 
 struct mt_strtab {
     struct mt_strtab_entry {
-        uint64_t hash;
         const char *s; /* NUL-terminated, owned by the table */
         uint32_t n;
     } * v;
     uint32_t n, cap;
-    uint32_t *slot; /* open addressing: id + 1, 0 = free */
+    struct mt_strtab_slot { /* open addressing */
+        uint32_t hash;      /* a lookup asks this first: entries and texts lie anywhere in memory */
+        uint32_t id;        /* + 1; 0 = free */
+    } * slot;
     uint32_t slot_n;
     MT_VEC(char *) blocks; /* where the bytes lie */
     size_t block_used, block_size;
