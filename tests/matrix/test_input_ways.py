@@ -137,15 +137,6 @@ def shuffle_times(raw, rng):
     return "".join([header, *times]).encode()
 
 
-def shuffle_series(raw, rng):
-    """Values of Prometheus; those of a series stay in order of time, else a note says so."""
-    lines = raw.decode().splitlines(keepends=True)
-    moved = [line.split(" ")[0] for line in lines]
-    left = {series: iter([line for line in lines if line.split(" ")[0] == series]) for series in moved}
-    rng.shuffle(moved)
-    return "".join(next(left[series]) for series in moved).encode()
-
-
 def shuffle_document(shuffle):
     def shuffled(raw, rng):
         document = json.loads(raw)
@@ -231,7 +222,7 @@ ORDERS = {
     "pidstat": ORDERED,
     "proc-text": ORDERED,
     "docker-stats": ORDERED,
-    "prometheus": shuffle_series,
+    "prometheus": LINES,
     "prometheus-json": shuffle_document(lambda document, rng: rng.shuffle(document["data"]["result"])),
     "memory-text": ORDERED,
     "csv": shuffle_rows(lambda line: line.split(",", 2)[:2], header=1),
