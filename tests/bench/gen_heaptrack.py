@@ -79,4 +79,6 @@ def main(path, kind="few", events="4000000", stacks=None):
             sys.exit("zstd failed")
 
 
+if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+    sys.exit(__doc__)
 main(*sys.argv[1:])

@@ -25,4 +25,6 @@ def main(path, events="4000000"):
             out.write(f"@ {callers[chance.randrange(40)]} + {address:#x} {chance.randint(1, 1200):#x}\n")
 
 
+if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+    sys.exit(__doc__)
 main(*sys.argv[1:])

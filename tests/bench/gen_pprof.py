@@ -59,4 +59,6 @@ def main(path, stacks="60000", depth="250", functions="20000"):
         out.write(number(12, 1))
 
 
+if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
+    sys.exit(__doc__)
 main(*sys.argv[1:])
