@@ -167,13 +167,16 @@ static enum mt_status hint_peak(const struct mt_view *v, struct mt_err *err)
 {
     struct mt_steps steps = {0};
     struct mt_err ignored = MT_ERR_INIT;
+    struct mt_buf name = {0};
     bool any = mt_steps_load(v->db, &v->run, &steps, &ignored) == MT_OK && steps.all.n;
+    mt_shell_word(&name, v->run.name);
     if (at.n)
-        mt_err_hint(err, "`memtool peak %s --at TIME` shows what was in use then.", v->run.name);
+        mt_err_hint(err, "`memtool peak %s --at TIME` shows what was in use then.", name.s);
     else if (any)
-        mt_err_hint(err, "`memtool peak %s --per step` shows the steps.", v->run.name);
+        mt_err_hint(err, "`memtool peak %s --per step` shows the steps.", name.s);
     else
         mt_err_hint(err, "It has no steps either. %s", mt_run_how_to_mark(&v->run));
+    mt_buf_free(&name);
     mt_steps_free(&steps);
     return MT_EUSAGE;
 }
