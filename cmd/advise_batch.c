@@ -2,6 +2,7 @@
 #include "cmd/advise.h"
 #include "cmd/common.h"
 #include "lib/advice/batch.h"
+#include "lib/advice/verify.h"
 #include "lib/base/human.h"
 #include "lib/render/columns.h"
 #include <stdlib.h>
@@ -23,6 +24,8 @@ struct batches {
     struct mt_batch batch;
     int64_t fit_b;
     double off_pct; /* the third, as far as it differs */
+    char
+        *apart; /* why runs are of different programs, allocated; NULL: as far as is known of one */
     int *exit_code;
     struct mt_report *r;
 };
@@ -109,6 +112,17 @@ static enum mt_status read_size(const char *text, const char *option, int64_t *o
     return MT_EUSAGE;
 }
 
+/* What learns does not grow with the batch. */
+static void compare_models(struct batches *b)
+{
+    const struct mt_verify_run first = {.name = b->all[0].view.run.name, .facts = &b->all[0].facts};
+    for (int i = 1; i < b->n && !b->apart; i++) {
+        const struct mt_verify_run next = {.name = b->all[i].view.run.name,
+                                           .facts = &b->all[i].facts};
+        b->apart = mt_verify_differ_in_model(&first, &next);
+    }
+}
+
 static void add_row(struct batches *b, int64_t n, int64_t recorded_b)
 {
     struct mt_cell *c = mt_report_row(b->r)->cells;
@@ -186,6 +200,8 @@ static enum mt_status cannot_tell(struct batches *b, struct mt_err *err)
                               "some of these runs count memory allocated before their recording, "
                               "and others do not.",
                               "Import all with --base.");
+    } else if (b->apart) {
+        mt_report_cannot_tell(b->r, b->apart, "Record runs of one program.");
     } else if (is_refused(b)) {
         char *why =
             mt_asprintf("the third run is %.1f %% off what the others predict.", b->off_pct);
@@ -236,8 +252,10 @@ static enum mt_status show(struct batches *b, struct mt_err *err)
     for (int i = 0; i < b->n; i++)
         mt_report_older(b->r, &b->all[i].view.run, &b->all[i].view.device);
     add_recorded(b);
+    compare_models(b);
     int64_t fit = b->asked->fit ? mt_batch_fit(&b->batch, b->fit_b) : 0;
-    if (differ_in_older(b) || is_refused(b) || !mt_batch_grows(&b->batch) || fit == MT_UNKNOWN)
+    if (differ_in_older(b) || b->apart || is_refused(b) || !mt_batch_grows(&b->batch) ||
+        fit == MT_UNKNOWN)
         return cannot_tell(b, err);
     if (b->asked->batch != MT_UNKNOWN)
         add_row(b, b->asked->batch, MT_UNKNOWN);
@@ -278,6 +296,7 @@ enum mt_status mt_advise_batch(const struct mt_args *args, const struct mt_batch
     if (st == MT_OK)
         st = show(&b, err);
     mt_batch_free(&b.batch);
+    free(b.apart);
     for (int i = 0; i < b.n; i++) {
         mt_advice_facts_free(&b.all[i].facts);
         mt_view_close(&b.all[i].view);

@@ -65,7 +65,8 @@ static bool has_most(const struct mt_map *of, const struct mt_map *in)
     return found * 100 >= n * ALIKE_PERCENT;
 }
 
-static char *differ_in_model(const struct mt_verify_run *before, const struct mt_verify_run *after)
+char *mt_verify_differ_in_model(const struct mt_verify_run *before,
+                                const struct mt_verify_run *after)
 {
     struct mt_batch_sizes x = {0}, y = {0};
     mt_batch_sizes(before->facts, &x);
@@ -199,7 +200,7 @@ char *mt_verify_differ(const struct mt_verify_run *before, const struct mt_verif
 {
     char *why = differ_in_older(before, after);
     why = why ? why : differ_in_length(before, after);
-    why = why ? why : differ_in_model(before, after);
+    why = why ? why : mt_verify_differ_in_model(before, after);
     return why ? why : differ_in_data(before, after);
 }
 

@@ -17,6 +17,10 @@ struct mt_verify_run {
  * one loop, as far as they show. */
 char *mt_verify_differ(const struct mt_verify_run *before, const struct mt_verify_run *after);
 
+/* The same of what learns alone, whatever the loops are. */
+char *mt_verify_differ_in_model(const struct mt_verify_run *before,
+                                const struct mt_verify_run *after);
+
 /* Whether the second program shows what the advice says: it applies to the first, and to the second
  * no longer, or saves next to nothing there. Other changes may lead to the same. */
 bool mt_verify_is_made(const struct mt_advice *a, const struct mt_verify_run *before,

@@ -468,6 +468,7 @@ for args, sizes, word in (
     (("mlp_tiny_b8:8", "mlp_tiny_b16:16", "--batch", "1024"), [8, 16], "how the peak grows"),
     (("mlp_nograd:64", "mlp_nograd:65", "--fit", "24GiB"), [64, 65], "how the peak grows"),
     (("cnn_b8:8", "--fit", "100000TiB"), [8], "how the peak grows"),
+    (("bert:8", "cnn_b8:32", "--batch", "64"), [8, 32], "different models"),
 ):
     code, told, err = m.run("advise", *args, "--format", "json", codes=(3,))
     answer = json.loads(told)
