@@ -290,7 +290,8 @@ def resident(run, device):
         return
     most = max(row["value_b"] for row in samples)
     for options, column in (((), "rss_max_b"), (("--metric", "rss"), "max_b")):
-        m.check(max(row[column] for row in m.rows("timeline", run, *options)) == most, run, "timeline", options, most)
+        levels = [row[column] for row in m.rows("timeline", run, *options)]
+        m.check(max((b for b in levels if b is not None), default=None) == most, run, "timeline", options, most)
     row = next(row for row in m.rows("memory", run) if row["metric"] == "rss")
     m.check((row["peak_b"], row["current_b"]) == (most, samples[-1]["value_b"]), run, "memory", row, most)
     m.check(m.json("info", run)["totals"]["devices"][device["name"]]["peak_rss_b"] == most, run, "info", most)
