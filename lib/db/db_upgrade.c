@@ -84,7 +84,13 @@ const struct mt_db_step mt_db_steps[] = {
     /* Further figures of call paths that follow each other may be one row; where blocks are of one
      * size, changes of what a path holds leave out bytes. Steps are found by time. */
     {15,
-     "CREATE INDEX step_start ON step(run_id, start_ns);"
+     "CREATE TABLE upgraded (run_id INTEGER NOT NULL, position INTEGER NOT NULL, "
+     "  number INTEGER NOT NULL, start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, "
+     "  PRIMARY KEY (run_id, start_ns, position)) WITHOUT ROWID;"
+     "INSERT INTO upgraded SELECT run_id, position, number, start_ns, end_ns FROM step "
+     "  ORDER BY run_id, start_ns, position;"
+     "DROP TABLE step;"
+     "ALTER TABLE upgraded RENAME TO step;"
      "CREATE TABLE upgraded (device_id INTEGER NOT NULL, figure_id INTEGER NOT NULL, "
      "  node_id INTEGER NOT NULL, figures TEXT NOT NULL, "
      "  PRIMARY KEY (device_id, figure_id, node_id)) WITHOUT ROWID;"

@@ -184,9 +184,8 @@ CREATE TABLE step (
   run_id INTEGER NOT NULL, position INTEGER NOT NULL,
   number INTEGER NOT NULL,         -- N of ProfilerStep#N, else counted from 0
   start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL,
-  PRIMARY KEY (run_id, position)
+  PRIMARY KEY (run_id, start_ns, position)
 ) WITHOUT ROWID;
-CREATE INDEX step_start ON step(run_id, start_ns);
 
 -- One timed execution of a node. Ids run thread by thread in order of start; parents before children.
 CREATE TABLE op (
@@ -450,14 +449,15 @@ CREATE VIEW v_step AS SELECT r.name AS run, s.number, s.start_ns, s.end_ns FROM 
 
 -- How much more the blocks allocated in a node hold at a moment than at the moment before. step: the one that ends then.
 -- Numbers of a change are put together by its place: to look up each in the list would take the square of their number.
-CREATE VIEW v_holding AS SELECT c.run, c.device, c.node_id, (SELECT name FROM v_frame WHERE id = n.frame_id) AS name, s.number AS step,
+CREATE VIEW v_holding AS SELECT c.run, c.device, c.node_id, (SELECT name FROM v_frame WHERE id = n.frame_id) AS name,
+  (SELECT s.number FROM step s WHERE m.kind = 0 AND s.run_id = c.run_id AND s.start_ns <= m.time_ns AND s.position = m.position
+    ORDER BY s.start_ns DESC LIMIT 1) AS step,
   iif(c.size_b, c.size_b, 1) * c.held AS change_b, c.change_n, c.size_b, m.time_ns
   FROM (SELECT r.name AS run, d.name AS device, h.node_id, h.size_b, r.id AS run_id, max(iif(j.key % iif(h.size_b, 2, 3) = 0, j.value, NULL)) AS moment,
     max(iif(j.key % iif(h.size_b, 2, 3) = 1, j.value, NULL)) AS held, max(iif((j.key + 1) % iif(h.size_b, 2, 3) = 0, j.value, NULL)) AS change_n
     FROM run r JOIN device d ON d.run_id = r.id JOIN holding h ON h.device_id = d.id JOIN json_each(h.changes) j
     GROUP BY h.device_id, h.node_id, h.size_b, j.key / iif(h.size_b, 2, 3), r.name, d.name) c
-  LEFT JOIN node n ON n.id = c.node_id JOIN moment m ON m.run_id = c.run_id AND m.position = c.moment
-  LEFT JOIN step s ON s.run_id = c.run_id AND s.position = m.position AND m.kind = 0;
+  LEFT JOIN node n ON n.id = c.node_id JOIN moment m ON m.run_id = c.run_id AND m.position = c.moment;
 
 -- What blocks of each size did: heap logs that number allocations by size.
 CREATE VIEW v_size AS SELECT r.name AS run, d.name AS device, s.least_b, s.most_b, s.alloc_b, s.freed_b, s.alloc_n,
