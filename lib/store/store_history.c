@@ -188,7 +188,8 @@ static void holding_row(void *closure, uint64_t row, int64_t *cells)
     size_t end, i = next_site(w, rows->at, &end);
     const struct mt_retained_change *v = h->holdings.all.v;
     const struct mt_site *site = &h->sites.v[v[i].site];
-    const int64_t size = size_of_each(v + i, end - i);
+    /* of sites of one node each has a size of its own */
+    const int64_t size = site->bytes ? site->bytes : size_of_each(v + i, end - i);
     (void)row;
     cells[0] = w->device + site->device;
     cells[1] = node_id(w, site->node);
