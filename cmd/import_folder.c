@@ -131,30 +131,18 @@ static enum mt_status walk(struct walk *w, const char *folder, int depth, struct
 
 /* ---- what was put off ---- */
 
-/* Texts to look others up among: there may be as many of these. */
-struct among {
-    struct mt_strtab texts;
-    uint32_t n; /* behind them are those that were looked up */
-};
-
-static void add_to(struct among *a, const char *text)
+static void add_text(struct mt_strtab *t, const char *text)
 {
-    mt_strtab_add(&a->texts, text, strlen(text));
-    a->n = a->texts.n;
-}
-
-static bool is_among(struct among *a, const char *text)
-{
-    return mt_strtab_add(&a->texts, text, strlen(text)) < a->n;
+    mt_strtab_add(t, text, strlen(text));
 }
 
 /* found: paths below the root. */
-static bool is_found(struct among *found, const char *root, const char *path)
+static bool is_found(const struct mt_strtab *found, const char *root, const char *path)
 {
     char *real = realpath(path, NULL);
     const size_t n = strlen(root);
     const bool is =
-        real && strncmp(real, root, n) == 0 && real[n] == '/' && is_among(found, real + n + 1);
+        real && strncmp(real, root, n) == 0 && real[n] == '/' && mt_strtab_has(found, real + n + 1);
     free(real);
     return is;
 }
@@ -162,12 +150,12 @@ static bool is_found(struct among *found, const char *root, const char *path)
 /* Links to files that are found themselves are not a second one. */
 static void follow_links(struct walk *w)
 {
-    struct among found = {0};
+    struct mt_strtab found;
     char *root = realpath(w->folder, NULL);
     const size_t folder_n = strlen(w->folder);
-    mt_strtab_init(&found.texts);
+    mt_strtab_init(&found);
     for (size_t i = 0; i < w->all.n && w->links.n; i++)
-        add_to(&found, w->all.v[i].path + folder_n + (w->folder[folder_n - 1] != '/'));
+        add_text(&found, w->all.v[i].path + folder_n + (w->folder[folder_n - 1] != '/'));
     for (size_t i = 0; i < w->links.n; i++) {
         struct stat info;
         char *path = w->links.v[i];
@@ -177,7 +165,7 @@ static void follow_links(struct walk *w)
             look_at_file(w, path, &info);
     }
     w->links.n = 0;
-    mt_strtab_free(&found.texts);
+    mt_strtab_free(&found);
     free(root);
 }
 
@@ -192,43 +180,43 @@ static const char *ending(const char *path)
  * a rank failed to write; an empty marker is not. */
 static void judge_unread(struct walk *w)
 {
-    struct among endings = {0};
-    mt_strtab_init(&endings.texts);
+    struct mt_strtab endings;
+    mt_strtab_init(&endings);
     for (size_t i = 0; i < w->all.n && w->unread.n; i++)
-        add_to(&endings, ending(w->all.v[i].path));
+        add_text(&endings, ending(w->all.v[i].path));
     for (size_t i = 0; i < w->unread.n; i++) {
         char *path = w->unread.v[i];
-        if (access(path, R_OK) != 0 || is_among(&endings, ending(path)))
+        if (access(path, R_OK) != 0 || mt_strtab_has(&endings, ending(path)))
             *mt_vec_push(&w->all) = (struct mt_found_file){path, NULL};
         else
             *mt_vec_push(&w->passed) = path;
     }
     w->unread.n = 0;
-    mt_strtab_free(&endings.texts);
+    mt_strtab_free(&endings);
 }
 
 /* What is called as recordings are but for its numbers, and is none, is one that was cut at its
  * beginning, or overwritten: reading it says what is wrong. */
 static void judge_passed(struct walk *w)
 {
-    struct among names = {0};
+    struct mt_strtab names;
     const size_t n = w->passed.n;
-    mt_strtab_init(&names.texts);
+    mt_strtab_init(&names);
     for (size_t i = 0; i < w->all.n; i++) {
         char *name = mt_without_numbers(w->all.v[i].path);
-        add_to(&names, name);
+        add_text(&names, name);
         free(name);
     }
     w->passed.n = 0;
     for (size_t i = 0; i < n; i++) {
         char *path = w->passed.v[i], *name = mt_without_numbers(path);
-        if (is_among(&names, name))
+        if (mt_strtab_has(&names, name))
             *mt_vec_push(&w->all) = (struct mt_found_file){path, NULL};
         else
             w->passed.v[w->passed.n++] = path;
         free(name);
     }
-    mt_strtab_free(&names.texts);
+    mt_strtab_free(&names);
 }
 
 /* Stacks with numbers may be of times, as prof.export_stacks() writes them beside a trace; where
