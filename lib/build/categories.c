@@ -71,12 +71,12 @@ static bool is_known(const struct mt_recording *r, const struct mt_record *rec)
 
 static bool is_leaf(const void *places, const struct mt_op *op)
 {
-    return ((const struct mt_place *)places)[op->node].leaf_up == 0;
+    return ((const struct mt_place *)places)[op->node].leaf == MT_IS_IT;
 }
 
 static bool is_step(const void *places, const struct mt_op *op)
 {
-    return ((const struct mt_place *)places)[op->node].step_up == 0;
+    return ((const struct mt_place *)places)[op->node].step == MT_IS_IT;
 }
 
 static bool makes_graph(const void *nothing, const struct mt_op *op)
@@ -119,7 +119,7 @@ static bool read_op(void *finder, uint32_t thread, const struct mt_op *op)
 {
     struct finder *f = finder;
     const struct mt_place *p = &f->places[op->node];
-    if (p->step_up == 0)
+    if (p->step == MT_IS_IT)
         *mt_vec_push(&f->steps) = (struct mt_turn){
             op->start_ns, op->end_ns, op->label, thread, f->r->threads.v[thread].process, op->node};
     if (f->r->frames.v[f->r->nodes.v[op->node].frame].kind == MT_FRAME_OP)
@@ -167,7 +167,7 @@ static void find_rounds(struct finder *f, const struct mt_processes *p, uint32_t
 
 static bool is_temporary(struct finder *f, const struct life *l)
 {
-    if (!l->place || l->place->leaf_up == MT_PLACE_NOWHERE || l->died_ns == INT64_MAX)
+    if (!l->place || l->place->leaf == MT_OUTSIDE_OF || l->died_ns == INT64_MAX)
         return false;
     int64_t end_ns = end_above(f, &f->leaf, l->alloc);
     return f->r->whole_us ? l->died_ns < end_ns : l->died_ns <= end_ns;
@@ -195,7 +195,7 @@ static enum mt_category_rule rule_alone(struct finder *f, const struct life *l)
         return MT_CATEGORY_NO_RULE;
     if (l->place->backward)
         return rule_in_backward(f, l);
-    if (l->place->step_up == MT_PLACE_NOWHERE)
+    if (l->place->step == MT_OUTSIDE_OF)
         return MT_CATEGORY_NO_RULE;
     return l->died_ns > end_above(f, &f->step, l->alloc) ? MT_CATEGORY_R2 : MT_CATEGORY_R3;
 }

@@ -78,9 +78,9 @@ static bool is_accumulate(const struct mt_recording *r, uint32_t frame)
                   "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad") == 0;
 }
 
-static int32_t one_up(int32_t up)
+static enum mt_where below(enum mt_where parent)
 {
-    return up == MT_PLACE_NOWHERE ? up : up + 1;
+    return parent == MT_OUTSIDE_OF ? MT_OUTSIDE_OF : MT_INSIDE_OF;
 }
 
 /* What the nearest mark on the path says. */
@@ -91,16 +91,16 @@ static void enter(const struct mt_recording *r, const struct mt_node *n, struct 
         p->backward = true;
         p->accumulates = is_accumulate(r, n->frame);
         p->recomputed = p->zeroes = false;
-        p->leaf_up = p->step_up = MT_PLACE_NOWHERE;
+        p->leaf = p->step = MT_OUTSIDE_OF;
     } else if (annotation && starts(name_of(r, n->frame), "Optimizer.")) {
         p->zeroes = starts(name_of(r, n->frame), "Optimizer.zero_grad#");
-        p->step_up = mt_frame_is_optimizer(r, n->frame) ? 0 : MT_PLACE_NOWHERE;
+        p->step = mt_frame_is_optimizer(r, n->frame) ? MT_IS_IT : MT_OUTSIDE_OF;
         p->backward = p->recomputed = false;
     } else if (n->phase == MT_PHASE_RECOMPUTED && !p->recomputed) {
         p->recomputed = true;
-        p->leaf_up = 0;
-    } else if (p->leaf_up == MT_PLACE_NOWHERE && r->frames.v[n->frame].kind == MT_FRAME_OP) {
-        p->leaf_up = 0;
+        p->leaf = MT_IS_IT;
+    } else if (p->leaf == MT_OUTSIDE_OF && r->frames.v[n->frame].kind == MT_FRAME_OP) {
+        p->leaf = MT_IS_IT;
     }
 }
 
@@ -108,12 +108,12 @@ static void enter(const struct mt_recording *r, const struct mt_node *n, struct 
  * Python frames and annotations are recorded or not. */
 static void enter_op(const struct mt_recording *r, const struct mt_node *n, struct mt_place *p)
 {
-    bool again = n->phase == MT_PHASE_RECOMPUTED && p->leaf_up == 0;
+    bool again = n->phase == MT_PHASE_RECOMPUTED && p->leaf == MT_IS_IT;
     p->top = r->frames.v[n->frame].kind == MT_FRAME_OP &&
              (p->op == MT_NONE || again || mt_frame_is_engine(r, n->frame));
     if (p->top)
         p->op = n->frame;
-    else if (p->step_up == 0)
+    else if (p->step == MT_IS_IT)
         p->op = MT_NONE;
     if (r->frames.v[n->frame].kind == MT_FRAME_OP)
         p->ops = mt_hash_short(p->ops, &r->frames.v[n->frame].name, sizeof r->frames.v->name);
@@ -132,12 +132,11 @@ struct mt_place *mt_places_find(const struct mt_recording *r)
     struct mt_place *all = mt_alloc((r->nodes.n + 1) * sizeof *all);
     for (size_t i = 0; i < r->nodes.n; i++) {
         const struct mt_node *n = &r->nodes.v[i];
-        struct mt_place p = {
-            .leaf_up = MT_PLACE_NOWHERE, .step_up = MT_PLACE_NOWHERE, .op = MT_NONE};
+        struct mt_place p = {.op = MT_NONE};
         if (n->parent != MT_NONE) {
             p = all[n->parent];
-            p.leaf_up = one_up(p.leaf_up);
-            p.step_up = one_up(p.step_up);
+            p.leaf = below(p.leaf);
+            p.step = below(p.step);
         }
         enter(r, n, &p);
         enter_op(r, n, &p);

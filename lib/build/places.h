@@ -7,12 +7,12 @@
 
 #include "lib/model/recording.h"
 
-enum { MT_PLACE_NOWHERE = -1 };
+/* Where a node is by something of which it may be a part. */
+enum mt_where { MT_OUTSIDE_OF, MT_IS_IT, MT_INSIDE_OF };
 
 struct mt_place {
-    int32_t leaf_up;          /* so many ops up is the leaf op, in which blocks count as temporary;
-                                 MT_PLACE_NOWHERE: none */
-    int32_t step_up;          /* the optimizer's step, nearest of what tells phases apart */
+    enum mt_where leaf;       /* by the leaf op, in which blocks count as temporary */
+    enum mt_where step;       /* by the optimizer's step, nearest of what tells phases apart */
     bool backward;            /* in an engine op */
     bool recomputed;          /* there, of a forward op that runs again */
     bool accumulates, zeroes; /* in AccumulateGrad; in an optimizer's zero_grad */
