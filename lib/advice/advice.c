@@ -189,22 +189,22 @@ static bool has_no_figure(const char *word, struct mt_err *err)
 
 static enum mt_status no_rule(const char *id, size_t n, struct mt_err *err)
 {
-    const char *names[32];
-    size_t name_n = 0;
-    for (size_t i = 0; i < mt_advice_rule_n; i++)
-        names[name_n++] = mt_advice_rules[i].id;
-    for (size_t i = 0; i < MT_ARRAY_LEN(no_figures); i++)
-        names[name_n++] = no_figures[i].id;
     char *word = mt_strndup(id, n);
+    MT_VEC(const char *) names = {0};
     if (has_no_figure(word, err)) {
         free(word);
         return MT_EUSAGE;
     }
+    for (size_t i = 0; i < mt_advice_rule_n; i++)
+        *mt_vec_push(&names) = mt_advice_rules[i].id;
+    for (size_t i = 0; i < MT_ARRAY_LEN(no_figures); i++)
+        *mt_vec_push(&names) = no_figures[i].id;
     MT_FAIL(err, MT_EUSAGE, "there is no advice '%s'", word);
     struct mt_buf near = {0};
-    mt_did_you_mean(word, names, name_n, &near);
+    mt_did_you_mean(word, names.v, names.n, &near);
     mt_err_hint(err, "%s`memtool help advise` lists what there is.", near.s ? near.s : "");
     mt_buf_free(&near);
+    mt_vec_free(&names);
     free(word);
     return MT_EUSAGE;
 }

@@ -290,7 +290,7 @@ static int64_t peak_at(const struct mt_batch *b, int64_t n, bool unsure_grows)
 {
     const struct mt_advice_facts *f = b->runs[b->run_n - 1].f;
     struct mt_lives l = {0};
-    int64_t record, sum = 0;
+    int64_t sum = 0;
     if (b->method == MT_BATCH_LINE)
         return on_line(b, b->runs[0].f->peak_b, f->peak_b, n);
     for (size_t i = 0; i < f->blocks.n; i++) {
@@ -304,7 +304,7 @@ static int64_t peak_at(const struct mt_batch *b, int64_t n, bool unsure_grows)
         sum += bytes;
         *mt_vec_push(&l.all) = (struct mt_life){block->alloc_record, block->freed_record, bytes};
     }
-    int64_t peak = mt_lives_peak(&l, f->older_b, f->record_n, &record);
+    int64_t peak = mt_lives_peak(&l, f->older_b, f->record_n, NULL);
     mt_vec_free(&l.all);
     return peak;
 }

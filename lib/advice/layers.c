@@ -11,27 +11,29 @@ struct sequence {
     uint32_t *last;             /* by op */
 };
 
-static struct mt_repeat find(const struct sequence *s, size_t from, size_t to)
+static void mark_layer(struct sequence *s, size_t from, size_t to)
 {
-    struct mt_repeat r = mt_find_repeat(s->keys.v + from, to - from);
-    r.from += from;
-    r.to += from;
-    return r;
+    for (size_t i = from; i < to; i++)
+        s->last[s->ops.v[i]] = s->ops.v[to - 1];
 }
 
 /* The iterations of a loop are alike, too: what repeats itself in most of one are its layers. */
 static void mark(struct sequence *s, size_t from, size_t to, int depth)
 {
-    const struct mt_repeat r = find(s, from, to);
-    if (!r.period || !depth)
+    if (!depth)
         return;
-    const struct mt_repeat inner = find(s, r.from, r.from + r.period);
-    bool loop = inner.period && (inner.to - inner.from) * 2 >= r.period;
-    for (size_t at = r.from; at + r.period <= r.to; at += r.period)
-        for (size_t i = at; !loop && i < at + r.period; i++)
-            s->last[s->ops.v[i]] = s->ops.v[at + r.period - 1];
-    for (size_t at = r.from; loop && at < r.to; at += r.period)
-        mark(s, at, at + r.period < r.to ? at + r.period : r.to, depth - 1);
+    const struct mt_repeat r = mt_find_repeat(s->keys.v, from, to);
+    if (!r.period)
+        return;
+    const struct mt_repeat inner = mt_find_repeat(s->keys.v, r.from, r.from + r.period);
+    const bool loop = inner.period && (inner.to - inner.from) * 2 >= r.period;
+    for (size_t at = r.from; at < r.to; at += r.period) {
+        const size_t end = at + r.period < r.to ? at + r.period : r.to;
+        if (loop)
+            mark(s, at, end, depth - 1);
+        else if (end - at == r.period)
+            mark_layer(s, at, end);
+    }
     mark(s, from, r.from, depth - 1);
     mark(s, r.to, to, depth - 1);
 }

@@ -6,8 +6,7 @@
 int64_t mt_lives_peak(const struct mt_lives *l, int64_t base_b, int64_t record_n, int64_t *record)
 {
     int64_t *changes = mt_alloc(((size_t)record_n + 1) * sizeof *changes), level = base_b,
-            peak = base_b;
-    *record = -1;
+            peak = base_b, at = -1;
     for (size_t i = 0; i < l->all.n; i++) {
         const struct mt_life *life = &l->all.v[i];
         int64_t from = life->from < 0 ? 0 : life->from;
@@ -21,9 +20,11 @@ int64_t mt_lives_peak(const struct mt_lives *l, int64_t base_b, int64_t record_n
         mt_wrap_inc(&level, changes[i]);
         if (level > peak) {
             peak = level;
-            *record = i;
+            at = i;
         }
     }
     free(changes);
+    if (record)
+        *record = at;
     return peak;
 }

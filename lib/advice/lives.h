@@ -19,8 +19,8 @@ struct mt_lives {
     MT_VEC(struct mt_life) all;
 };
 
-/* The most that is held at once beside base_b, after one of record_n records; *record: after which,
- * the first; -1: base_b is the most. Lives outside the records are cut to them. */
+/* The most that is held at once beside base_b, after one of record_n records; *record, unless NULL:
+ * after which, the first; -1: base_b is the most. Lives outside the records are cut to them. */
 int64_t mt_lives_peak(const struct mt_lives *l, int64_t base_b, int64_t record_n, int64_t *record);
 
 #endif

@@ -40,10 +40,12 @@ static void mark_periods(const uint32_t *keys, size_t n, bool *is_period)
     mt_map_free(&last);
 }
 
-struct mt_repeat mt_find_repeat(const uint32_t *keys, size_t n)
+struct mt_repeat mt_find_repeat(const uint32_t *keys, size_t from, size_t to)
 {
     struct mt_repeat best = {0};
+    const size_t n = to - from;
     bool *is_period = mt_alloc(PERIODS * sizeof *is_period);
+    keys += from;
     mark_periods(keys, n, is_period);
     for (size_t period = 1; period < PERIODS && period * 2 <= n; period++) {
         struct mt_repeat r = is_period[period] ? longest_of(keys, n, period) : best;
@@ -52,5 +54,7 @@ struct mt_repeat mt_find_repeat(const uint32_t *keys, size_t n)
             best = r;
     }
     free(is_period);
+    best.from += from;
+    best.to += from;
     return best;
 }

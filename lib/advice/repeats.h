@@ -13,8 +13,8 @@ struct mt_repeat {
     size_t from, to, period; /* period 0: nothing repeats itself */
 };
 
-/* The longest stretch that is at least two pieces long; a longer period must make it a fiftieth
- * longer. Takes time by n and the distances of equal keys. */
-struct mt_repeat mt_find_repeat(const uint32_t *keys, size_t n);
+/* Among the keys from..to the longest stretch that is at least two pieces long; a longer period
+ * must make it a fiftieth longer. Takes time by their number and the distances of equal keys. */
+struct mt_repeat mt_find_repeat(const uint32_t *keys, size_t from, size_t to);
 
 #endif

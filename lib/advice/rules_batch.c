@@ -53,7 +53,7 @@ static bool depends_on_unsure(const struct mt_advice_plan *p, const struct mt_ba
 {
     const struct mt_advice_facts *f = p->f;
     struct mt_lives other = {0};
-    int64_t record, parts = p->choice->accumulate;
+    int64_t parts = p->choice->accumulate;
     mt_vec_room(&other.all, p->lives.all.n);
     for (size_t i = 0; i < p->lives.all.n; i++) {
         struct mt_life *life = mt_vec_push(&other.all);
@@ -62,8 +62,8 @@ static bool depends_on_unsure(const struct mt_advice_plan *p, const struct mt_ba
             mt_batch_growth(f, &f->blocks.v[i], sizes) == MT_BATCH_UNSURE)
             life->bytes = f->blocks.v[i].bytes;
     }
-    int64_t most = mt_lives_peak(&other, f->older_b, f->record_n, &record);
-    int64_t least = mt_lives_peak(&p->lives, f->older_b, f->record_n, &record);
+    int64_t most = mt_lives_peak(&other, f->older_b, f->record_n, NULL);
+    int64_t least = mt_lives_peak(&p->lives, f->older_b, f->record_n, NULL);
     mt_vec_free(&other.all);
     return mt_wrap_sub(most, least) > f->peak_b / 100;
 }

@@ -48,15 +48,7 @@ struct checkpoint {
 /* Number of the last op of the pass that has begun before that time. */
 static size_t op_before(const struct checkpoint *c, int64_t t_ns)
 {
-    size_t low = 0, high = c->ops.n;
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-        if (c->f->ops.v[c->ops.v[mid]].start_ns < t_ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low - 1;
+    return mt_advice_first_since(c->f, c->ops.v, c->ops.n, t_ns) - 1;
 }
 
 /* When the engine first runs each op of the pass backward; INT64_MAX: never. */
@@ -378,11 +370,11 @@ static void checkpoint_layers(struct checkpoint *c, const struct layers *l)
  */
 static void checkpoint_range(struct checkpoint *c, size_t from, size_t to, int depth)
 {
-    struct mt_repeat r = mt_find_repeat(c->keys.v + from, to - from);
-    if (!r.period || !depth)
+    if (!depth)
         return;
-    r.from += from;
-    r.to += from;
+    const struct mt_repeat r = mt_find_repeat(c->keys.v, from, to);
+    if (!r.period)
+        return;
     const struct layers l = layers_of(c, &r);
     checkpoint_layers(c, &l);
     checkpoint_range(c, from, l.start, depth - 1);

@@ -69,7 +69,6 @@ static int64_t peak_if_named(const struct mt_advice_plan *p, enum keeper keeper)
     const struct mt_advice_facts *f = p->f;
     const struct mt_advice_kept *k = &f->kept;
     struct mt_lives named = {0};
-    int64_t record;
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_kept_site *s = mt_advice_kept_site_of(f, &f->blocks.v[i]);
         int64_t own = s ? mt_advice_iteration_at(k, f->blocks.v[i].alloc_ns) : -1;
@@ -79,7 +78,7 @@ static int64_t peak_if_named(const struct mt_advice_plan *p, enum keeper keeper)
             life.to = mt_advice_record(f, end);
         *mt_vec_push(&named.all) = life;
     }
-    int64_t peak_b = mt_lives_peak(&named, f->older_b, f->record_n, &record);
+    int64_t peak_b = mt_lives_peak(&named, f->older_b, f->record_n, NULL);
     mt_vec_free(&named.all);
     return peak_b;
 }

@@ -252,7 +252,6 @@ static int64_t named_peak(const struct mt_advice_plan *plan, const struct pass *
     const struct mt_advice_facts *f = p->f;
     struct mt_lives longer = {0};
     uint32_t *last = mt_advice_layer_ends(f, p->result);
-    int64_t record;
     mt_vec_room(&longer.all, plan->lives.all.n);
     for (size_t i = 0; i < plan->lives.all.n; i++)
         *mt_vec_push(&longer.all) = plan->lives.all.v[i];
@@ -269,7 +268,7 @@ static int64_t named_peak(const struct mt_advice_plan *plan, const struct pass *
         until = until < recorded ? until : recorded;
         life->to = until > life->to ? until : life->to;
     }
-    int64_t most = mt_lives_peak(&longer, f->older_b, f->record_n, &record);
+    int64_t most = mt_lives_peak(&longer, f->older_b, f->record_n, NULL);
     mt_vec_free(&longer.all);
     free(last);
     return most;
@@ -281,7 +280,7 @@ static void look_at_names(struct mt_advice_plan *plan, const struct pass *p)
 {
     const struct mt_advice_facts *f = p->f;
     char bytes[MT_HUMAN_MAX];
-    int64_t record, least = mt_lives_peak(&plan->lives, f->older_b, f->record_n, &record);
+    int64_t least = mt_lives_peak(&plan->lives, f->older_b, f->record_n, NULL);
     int64_t most = named_peak(plan, p);
     if (mt_wrap_sub(most, least) <= mt_wrap_sub(f->peak_b, least) / 10)
         return;
@@ -318,7 +317,7 @@ static void reuse_scores(struct mt_advice_plan *plan, const struct pass *p)
 static void add_attention(struct mt_advice_plan *plan, const struct pass *p)
 {
     const struct mt_advice_facts *f = p->f;
-    int64_t record, least = mt_lives_peak(&plan->lives, f->older_b, f->record_n, &record);
+    int64_t least = mt_lives_peak(&plan->lives, f->older_b, f->record_n, NULL);
     char bytes[MT_HUMAN_MAX];
     reuse_scores(plan, p);
     for (size_t i = 0; i < f->attention.n; i++) {
@@ -328,7 +327,7 @@ static void add_attention(struct mt_advice_plan *plan, const struct pass *p)
         if (is_forward(p, a->op) && a->weights_n > a->result_n)
             mt_advice_add(plan, op->start_ns, op->end_ns, (a->weights_n - a->result_n) * element_b);
     }
-    if (mt_lives_peak(&plan->lives, f->older_b, f->record_n, &record) > least)
+    if (mt_lives_peak(&plan->lives, f->older_b, f->record_n, NULL) > least)
         mt_buf_addf(&plan->because,
                     "; in eval mode nn.MultiheadAttention then takes its fast path, which on a CPU "
                     "computes all weights at once: with "
@@ -337,11 +336,23 @@ static void add_attention(struct mt_advice_plan *plan, const struct pass *p)
                     mt_human_bytes(least, bytes));
 }
 
+/* What else changes, and how sure that is. */
+static void finish(struct mt_advice_plan *plan, const struct pass *p, int64_t op_n)
+{
+    char n[MT_HUMAN_LONG];
+    mt_buf_addf(&plan->because,
+                "autograd keeps the results of %s for a backward pass that never runs",
+                mt_human_plural(op_n, "op", n));
+    end_data(plan);
+    if (strcmp(p->f->device->name, "cpu") == 0)
+        add_attention(plan, p);
+    look_at_names(plan, p);
+}
+
 bool mt_advise_no_grad(struct mt_advice_plan *plan)
 {
     const struct mt_advice_facts *f = plan->f;
     struct pass p = {.f = f};
-    char n[MT_HUMAN_LONG];
     int64_t op_n = 0;
     mt_advice_blocks_of_ops(f, &p.first, &p.of_op);
     p.consumed = mt_alloc(f->ops.n + 1);
@@ -363,15 +374,7 @@ bool mt_advise_no_grad(struct mt_advice_plan *plan)
             plan->bound = MT_BOUND_UP_TO;
     }
     if (op_n)
-        mt_buf_addf(&plan->because,
-                    "autograd keeps the results of %s for a backward pass that never runs",
-                    mt_human_plural(op_n, "op", n));
-    if (op_n)
-        end_data(plan);
-    if (op_n && strcmp(f->device->name, "cpu") == 0)
-        add_attention(plan, &p);
-    if (op_n)
-        look_at_names(plan, &p);
+        finish(plan, &p, op_n);
     free(p.first);
     free(p.of_op);
     free(p.consumed);
