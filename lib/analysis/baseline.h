@@ -151,10 +151,10 @@ struct mt_narrows {
     MT_VEC(struct mt_narrow) v;
 };
 
+struct mt_allocations;
 /* Figures of one run, opened by mt_allocations_open_sites. warmup: as mt_leaks_find. narrows:
  * behind the devices come these again for each choice of categories; NULL: none. Free *out also on
  * failure. Errors: MT_EDB. */
-struct mt_allocations;
 enum mt_status mt_baseline_measure(struct mt_allocations *lives, int64_t warmup,
                                    const struct mt_narrows *narrows, struct mt_baseline *out,
                                    struct mt_err *err);

@@ -23,6 +23,13 @@ void mt_baseline_fold_sites(const struct mt_baseline *repeats, size_t n, size_t 
                             const char *name, struct mt_baseline *out,
                             struct mt_baseline_device *to);
 
+/* Figures in order, and whose they are; the least comes first. */
+struct mt_ranked {
+    int64_t value;
+    size_t index;
+};
+int mt_ranked_cmp(const void *a, const void *b); /* for qsort */
+
 /* ---- why a figure is unknown ---- */
 
 /* Says it of all that a measured device does not know, or knows of a part only; what the run lacks
