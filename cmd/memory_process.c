@@ -14,11 +14,6 @@
 
 enum { MOMENTS = 2 };
 
-static struct mt_cell cell(int64_t bytes)
-{
-    return bytes == MT_UNKNOWN ? (struct mt_cell){0} : mt_cell_int(bytes);
-}
-
 /* Whether a log told a figure of its own, such as what its program says of PyTorch. */
 static bool is_own(const char *metric)
 {
@@ -90,9 +85,9 @@ static void work_cells(struct mt_report *r, const struct mt_work *work, const st
                        struct mt_cell *cells)
 {
     int threads = mt_report_find_column(r, "threads_n"), cpu = mt_report_find_column(r, "cpu_ns");
-    cells[threads] = cell(mt_work_threads(work, w));
+    cells[threads] = mt_cell_known(mt_work_threads(work, w));
     if (cpu >= 0)
-        cells[cpu] = cell(mt_work_cpu(work, w));
+        cells[cpu] = mt_cell_known(mt_work_cpu(work, w));
 }
 
 /* Of very many processes people compare these. */
@@ -165,9 +160,9 @@ static void window_rows(struct mt_report *r, const struct mt_run_device *d,
         struct mt_cell *cells = mt_report_row(r)->cells;
         cells[0] = mt_cell_text(mt_report_text(r, d->name));
         cells[1] = mt_cell_text(mt_report_text(r, c->metric));
-        cells[2] = cell(last_b);
-        cells[3] = cell(most_b);
-        cells[at_peak] = cell(then_b);
+        cells[2] = mt_cell_known(last_b);
+        cells[3] = mt_cell_known(most_b);
+        cells[at_peak] = mt_cell_known(then_b);
         if (!i)
             work_cells(r, work, w, cells);
     }
@@ -289,9 +284,9 @@ static void moment_rows(struct mt_report *r, const struct mt_run_device *d,
         if (!i)
             work_cells(r, work, &between, cells);
         if (n == MOMENTS)
-            *cells++ = cell(change);
+            *cells++ = mt_cell_known(change);
         for (size_t k = 0; k < n; k++)
-            *cells++ = cell(b[k]);
+            *cells++ = mt_cell_known(b[k]);
         *cells++ = mt_cell_text(mt_report_text(r, d->name));
         *cells = mt_cell_text(mt_report_text(r, c->metric));
         if (t0 < t1 && strcmp(c->metric, MT_COUNTED_PYTORCH) == 0 && change != MT_UNKNOWN &&
@@ -325,7 +320,7 @@ static void own_cells(struct mt_report *r, const struct mt_process_counts *count
         if (!is_own(c->metric))
             continue;
         mt_process_counted_within(counts, c, w, &most_b, &last_b);
-        cells[mt_report_find_column(r, own_column(r, c->metric))] = cell(last_b);
+        cells[mt_report_find_column(r, own_column(r, c->metric))] = mt_cell_known(last_b);
     }
 }
 
@@ -344,10 +339,10 @@ static void step_rows(struct mt_report *r, const struct mt_run_device *d,
         struct mt_cell *cells = mt_report_row(r)->cells;
         cells[0] = mt_cell_int(s->number);
         cells[1] = mt_cell_int(s->start_ns);
-        cells[2] = cell(rss[1]);
-        cells[3] = cell(rss[0]);
-        cells[4] = cell(own[1]);
-        cells[5] = cell(own[0]);
+        cells[2] = mt_cell_known(rss[1]);
+        cells[3] = mt_cell_known(rss[0]);
+        cells[4] = mt_cell_known(own[1]);
+        cells[5] = mt_cell_known(own[0]);
         own_cells(r, counts, &w, cells);
         work_cells(r, work, &w, cells);
         cells[r->columns.n - 1] = mt_cell_text(mt_report_text(r, d->name));

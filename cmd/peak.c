@@ -76,11 +76,9 @@ static void describe(struct mt_peak *p, const struct mt_peak_found *f,
             describe_allocation(&title, &p->view->blocks.tree, &live->blocks.v[i]);
     p->report->title = title.s;
     mt_report_total(p->report, f->text ? "live_b" : "peak_b", mt_cell_int(f->level_b));
-    mt_report_total(p->report, "at_ns",
-                    f->t_ns == MT_UNKNOWN ? (struct mt_cell){0} : mt_cell_int(f->t_ns));
+    mt_report_total(p->report, "at_ns", mt_cell_known(f->t_ns));
     if (p->moments.levels.all.n) {
-        mt_report_total(p->report, "moment_ns",
-                        f->held_ns == MT_UNKNOWN ? (struct mt_cell){0} : mt_cell_int(f->held_ns));
+        mt_report_total(p->report, "moment_ns", mt_cell_known(f->held_ns));
         mt_report_total(p->report, "level_b", mt_cell_int(f->whole_b));
     }
 }
@@ -210,11 +208,6 @@ static enum mt_status unread_report(struct mt_peak *p, bool peak, struct mt_err 
     return mt_rows_apply(&rows, p->report, p->report->columns.v[0].name, err);
 }
 
-static struct mt_cell known_cell(int64_t bytes)
-{
-    return bytes == MT_UNKNOWN ? (struct mt_cell){0} : mt_cell_int(bytes);
-}
-
 /* What was counted of a process at those moments. */
 static void count_row(struct mt_report *r, const struct mt_process_counts *counts,
                       const struct mt_counted *c, const struct mt_peak_found *f, int n,
@@ -231,10 +224,10 @@ static void count_row(struct mt_report *r, const struct mt_process_counts *count
                                                : f[i].counted_ns);
     if (n == 2) {
         bool both = v[0] != MT_UNKNOWN && v[1] != MT_UNKNOWN;
-        *cells++ = known_cell(both ? mt_wrap_sub(v[1], v[0]) : MT_UNKNOWN);
+        *cells++ = mt_cell_known(both ? mt_wrap_sub(v[1], v[0]) : MT_UNKNOWN);
     }
     for (int i = 0; i < n; i++)
-        *cells++ = known_cell(v[i]);
+        *cells++ = mt_cell_known(v[i]);
     *cells = mt_cell_text(mt_report_text(r, c->metric));
 }
 

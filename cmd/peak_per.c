@@ -94,8 +94,7 @@ enum mt_status mt_peak_per_step(struct mt_peak *p, const struct mt_rows *rows, s
                     mt_human_plural((int64_t)p->view->blocks.steps.all.n, "step", steps),
                     p->view->run.step_marker, mt_peak_words(&p->view->device, peak));
     int64_t peak_b = p->view->device.peak_b;
-    mt_report_total(p->report, "peak_b",
-                    peak_b == MT_UNKNOWN ? (struct mt_cell){0} : mt_cell_int(peak_b));
+    mt_report_total(p->report, "peak_b", mt_cell_known(peak_b));
     mt_report_total(p->report, "step_n", mt_cell_int((int64_t)p->view->blocks.steps.all.n));
     MT_TRY_OUT(mt_rows_apply(rows, p->report, "peak_b", err));
     mt_rows_footer(rows, p->report, NULL, "");

@@ -7,120 +7,12 @@
 #include "lib/render/columns.h"
 #include "lib/render/table.h"
 #include "lib/run/knows.h"
-#include "lib/usage/memstats.h"
-#include "lib/usage/oom.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char *device_name, *by, *per, *sort_key;
 static struct mt_rows rows = MT_ROWS(20);
-
-static struct mt_cell known_cell(int64_t v)
-{
-    return v == MT_UNKNOWN ? (struct mt_cell){0} : mt_cell_int(v);
-}
-
-/* The largest of the live sites, as a text of the report. */
-static const char *largest_site(struct mt_report *r, struct mt_live_groups *g)
-{
-    const struct mt_live_group *most = NULL;
-    for (size_t i = 0; i < g->rows.n; i++)
-        if (!most || g->rows.v[i].at[0].bytes > most->at[0].bytes)
-            most = &g->rows.v[i];
-    return most ? mt_report_text(r, most->key[0]) : NULL;
-}
-
-/* Of the peak: its step, the phase of the op that made it, and the largest site. lives: zeroed, or
- * of another rank. */
-static enum mt_status add_peak(struct mt_report *r, struct mt_row *row, struct mt_db *db,
-                               const struct mt_run *run, const struct mt_run_device *d,
-                               struct mt_allocations *lives, struct mt_err *err)
-{
-    static const enum mt_group_key site = MT_BY_SITE;
-    struct mt_live_set live = {0};
-    struct mt_live_groups groups = {0};
-    enum mt_status st = MT_OK;
-    int64_t record = d->peak_record == MT_UNKNOWN ? -1 : d->peak_record;
-    MT_TRY_OUT(mt_allocations_open_sites(db, run, lives, err));
-    mt_live_groups_init(&groups, lives, &site, 1);
-    MT_TRY_OUT(mt_live_at(lives, d, d->one_moment ? MT_AT_END : record, &live, err));
-    mt_live_groups_add(&groups, &live, d->peak_b, 0);
-    if (d->peak_ns != MT_UNKNOWN && !d->one_moment)
-        mt_report_put(r, row, "peak_step",
-                      known_cell(mt_steps_number_at(&lives->steps, d->peak_ns)));
-    for (size_t i = live.blocks.n; i-- > 0;)
-        if (live.blocks.v[i].alloc_record == d->peak_record && record >= 0 &&
-            live.blocks.v[i].origin.node != MT_NONE)
-            mt_report_put(
-                r, row, "phase",
-                mt_cell_text(
-                    mt_phase_names[lives->tree.nodes.v[live.blocks.v[i].origin.node].phase]));
-    mt_report_put(r, row, "site", mt_cell_text(largest_site(r, &groups)));
-out:
-    mt_live_groups_free(&groups);
-    mt_live_set_free(&live);
-    return st;
-}
-
-/* How often it ran out of memory, on whichever of the devices compared. */
-static enum mt_status add_ooms(const struct mt_ranks *ranks, const struct mt_rank *rank,
-                               struct mt_report *r, struct mt_row *row, struct mt_db *db,
-                               const struct mt_run *run, struct mt_err *err)
-{
-    enum mt_status st = MT_OK;
-    size_t n = 0;
-    for (size_t i = 0; i < rank->device_n && st == MT_OK; i++) {
-        const struct mt_run_device *d = &rank->devices[i];
-        struct mt_ooms ooms = {0};
-        if (!mt_device_is(d->name, ranks->device, true) &&
-            !mt_device_is(d->name, ranks->device, false))
-            continue;
-        st = mt_ooms_load(db, run, d, &ooms, err);
-        n += ooms.all.n;
-        mt_ooms_free(&ooms);
-    }
-    if (st == MT_OK)
-        mt_report_put(r, row, "oom_n", mt_cell_int((int64_t)n));
-    return st;
-}
-
-/* What the allocator held, and how often it ran out of memory: of devices with segments. */
-static enum mt_status add_reserved(const struct mt_ranks *ranks, const struct mt_rank *rank,
-                                   struct mt_report *r, struct mt_row *row, struct mt_db *db,
-                                   const struct mt_run *run, struct mt_err *err)
-{
-    static const struct mt_window whole = {INT64_MIN, INT64_MAX};
-    struct mt_memstat_row stats[MT_STAT_N];
-    if (!mt_device_knows(rank->device, MT_KNOWS_SEGMENTS))
-        return MT_OK;
-    MT_TRY(mt_memstats(db, run, rank->device, &whole, stats, err));
-    if (stats[MT_STAT_RESERVED].known)
-        mt_report_put(r, row, "reserved_peak_b", known_cell(stats[MT_STAT_RESERVED].peak_b));
-    return add_ooms(ranks, rank, r, row, db, run, err);
-}
-
-/* What is read of the run itself. */
-static enum mt_status add_details(const struct mt_ranks *ranks, const struct mt_rank *rank,
-                                  struct mt_report *r, struct mt_row *row,
-                                  struct mt_allocations *lives, struct mt_err *err)
-{
-    struct mt_db *db;
-    struct mt_run run;
-    if (!rank->device)
-        return MT_OK;
-    enum mt_status st = mt_ranks_open(ranks, rank, &db, &run, err);
-    if (st == MT_OK)
-        st = add_peak(r, row, db, &run, rank->device, lives, err);
-    if (st == MT_OK)
-        st = add_reserved(ranks, rank, r, row, db, &run, err);
-    if (db != ranks->db) { /* the next one is of another database */
-        mt_allocations_close(lives);
-        *lives = (struct mt_allocations){0};
-    }
-    mt_ranks_close(ranks, db);
-    return st;
-}
 
 /* When it peaked. Times of other units (instructions, samples) are no column's: people read them.
  */
@@ -146,17 +38,17 @@ static void add_row(const struct mt_ranks *ranks, const struct mt_rank *rank, st
     int at = 0;
     if (!mt_people_read())
         row->cells[at++] = mt_cell_text("rank");
-    row->cells[at++] = known_cell(rank->place.rank);
+    row->cells[at++] = mt_cell_known(rank->place.rank);
     row->cells[at++] = mt_cell_text(rank->name);
-    row->cells[at++] = known_cell(rank->place.stage);
+    row->cells[at++] = mt_cell_known(rank->place.stage);
     row->cells[at++] = mt_cell_text(d ? mt_report_text(r, d->name) : NULL);
-    row->cells[at++] = known_cell(rank->figure_b);
+    row->cells[at++] = mt_cell_known(rank->figure_b);
     row->cells[at++] =
         known ? mt_cell_int(mt_wrap_sub(rank->figure_b, c->spread.median)) : (struct mt_cell){0};
     if (known && c->judged)
         row->cells[at] = mt_cell_bool(rank->outside);
     row->cells[++at] = peak_time(r, rank);
-    mt_report_put(r, row, "at_end_b", known_cell(d ? d->at_end_b : MT_UNKNOWN));
+    mt_report_put(r, row, "at_end_b", mt_cell_known(d ? d->at_end_b : MT_UNKNOWN));
     mt_rank_put(r, row, rank);
 }
 
@@ -252,9 +144,9 @@ static void describe(const struct mt_ranks *ranks, struct mt_report *r)
     mt_report_param(r, "group", mt_cell_text(mt_report_text(r, group)));
     mt_report_param(r, "device", mt_cell_text(mt_report_text(r, ranks->device)));
     mt_report_total(r, "rank_n", mt_cell_int((int64_t)ranks->all.n));
-    mt_report_total(r, "least_peak_b", known_cell(known_n ? s.least : MT_UNKNOWN));
-    mt_report_total(r, "median_peak_b", known_cell(known_n ? s.median : MT_UNKNOWN));
-    mt_report_total(r, "peak_b", known_cell(known_n ? s.most : MT_UNKNOWN));
+    mt_report_total(r, "least_peak_b", mt_cell_known(known_n ? s.least : MT_UNKNOWN));
+    mt_report_total(r, "median_peak_b", mt_cell_known(known_n ? s.median : MT_UNKNOWN));
+    mt_report_total(r, "peak_b", mt_cell_known(known_n ? s.most : MT_UNKNOWN));
     if (known_n < ranks->all.n)
         mt_report_note(r, "Nothing is known of the peak of %s on %s: these are not compared.",
                        mt_human_plural((int64_t)(ranks->all.n - known_n), "rank", n),
@@ -273,48 +165,24 @@ static void describe(const struct mt_ranks *ranks, struct mt_report *r)
                        ranks->block_n);
 }
 
-/* The columns that take reading the run itself. */
-static bool is_detail(const char *column)
-{
-    static const char *const details[] = {"peak_step", "phase", "reserved_peak_b", "oom_n", "site"};
-    for (size_t i = 0; column && i < MT_ARRAY_LEN(details); i++)
-        if (strcmp(column, details[i]) == 0)
-            return true;
-    return false;
-}
-
-static enum mt_status add_all_details(const struct mt_ranks *ranks, struct mt_report *r,
-                                      struct mt_err *err)
-{
-    const int run = mt_report_find_column(r, "run");
-    struct mt_allocations lives = {0};
-    enum mt_status st = MT_OK;
-    for (size_t i = 0; i < r->rows.n; i++)
-        for (size_t k = 0; k < ranks->all.n && st == MT_OK; k++)
-            if (ranks->all.v[k].name == r->rows.v[i].cells[run].s) /* others may be called that */
-                st = add_details(ranks, &ranks->all.v[k], r, &r->rows.v[i], &lives, err);
-    mt_allocations_close(&lives);
-    return st;
-}
-
 /* A row for each rank; what is slow to find out only for those shown, where that will do. */
 static enum mt_status add_ranks(const struct mt_ranks *ranks, struct mt_report *r,
                                 struct mt_err *err)
 {
     const char *column = sort_key ? sort_key : "peak_b";
     struct mt_rows chosen = rows;
-    bool early = rows.name || is_detail(sort_key);
+    bool early = rows.name || mt_rank_is_detail(sort_key);
     chosen.columns = NULL;
     add_columns(ranks, r);
     for (size_t i = 0; i < ranks->all.n; i++)
         add_row(ranks, &ranks->all.v[i], r);
     if (early)
-        MT_TRY(add_all_details(ranks, r, err));
+        MT_TRY(mt_ranks_add_details(ranks, r, err));
     bool text = r->columns.v[mt_report_find_column(r, column)].unit == MT_UNIT_NONE;
     mt_table_sort(r, &(struct mt_sort){column, !text, NULL, false});
     MT_TRY(mt_rows_apply(&chosen, r, mt_rows_size(r, column, "peak_b"), err));
     if (!early)
-        MT_TRY(add_all_details(ranks, r, err));
+        MT_TRY(mt_ranks_add_details(ranks, r, err));
     mt_rows_footer(&rows, r, NULL, "");
     if (mt_people_read())
         mt_report_hide_empty(r);
@@ -336,15 +204,15 @@ static enum mt_status add_clusters(const struct mt_ranks *ranks, struct mt_repor
         struct mt_row *row = mt_report_row(r);
         const bool known = c->spread.n > 0;
         int at = 0;
-        row->cells[at++] = known_cell(c->stage);
-        row->cells[at++] = known_cell(c->tp);
-        row->cells[at++] = known_cell(c->first_rank);
-        row->cells[at++] = known_cell(c->last_rank);
+        row->cells[at++] = mt_cell_known(c->stage);
+        row->cells[at++] = mt_cell_known(c->tp);
+        row->cells[at++] = mt_cell_known(c->first_rank);
+        row->cells[at++] = mt_cell_known(c->last_rank);
         row->cells[at++] = mt_cell_int((int64_t)c->rank_n);
-        row->cells[at++] = known_cell(known ? c->spread.least : MT_UNKNOWN);
-        row->cells[at++] = known_cell(known ? c->spread.median : MT_UNKNOWN);
-        row->cells[at++] = known_cell(known ? c->spread.most : MT_UNKNOWN);
-        row->cells[at++] = known_cell(known ? c->spread.deviation : MT_UNKNOWN);
+        row->cells[at++] = mt_cell_known(known ? c->spread.least : MT_UNKNOWN);
+        row->cells[at++] = mt_cell_known(known ? c->spread.median : MT_UNKNOWN);
+        row->cells[at++] = mt_cell_known(known ? c->spread.most : MT_UNKNOWN);
+        row->cells[at++] = mt_cell_known(known ? c->spread.deviation : MT_UNKNOWN);
         if (c->judged)
             row->cells[at] = mt_cell_int((int64_t)c->outside_n);
     }

@@ -137,6 +137,12 @@ enum mt_status mt_ranks_open(const struct mt_ranks *r, const struct mt_rank *ran
                              struct mt_db **db, struct mt_run *run, struct mt_err *err);
 void mt_ranks_close(const struct mt_ranks *r, struct mt_db *db);
 
+/* Whether the run itself has to be read for a column, and fills these of each row of a rank.
+ * Errors: MT_EDB. */
+bool mt_rank_is_detail(const char *column);
+enum mt_status mt_ranks_add_details(const struct mt_ranks *ranks, struct mt_report *r,
+                                    struct mt_err *err);
+
 /* Fills the columns that say which rank a row is of, those of them that there are: rank, host,
  * local_rank. */
 void mt_rank_put(struct mt_report *r, struct mt_row *row, const struct mt_rank *rank);

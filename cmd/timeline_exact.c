@@ -64,8 +64,7 @@ enum mt_status mt_timeline_exact(struct mt_timeline *t, struct mt_timeline_chang
     if (t->view->device.one_moment && t->allocated)
         mt_report_no_history(r, &t->view->run);
     int64_t start_b = mt_levels_value(&t->levels, c->next - 1);
-    mt_report_total(r, "start_b",
-                    start_b != MT_UNKNOWN ? mt_cell_int(start_b) : (struct mt_cell){0});
+    mt_report_total(r, "start_b", mt_cell_known(start_b));
     return MT_OK;
 }
 

@@ -62,11 +62,6 @@ static void free_series(struct series *s)
     free(s->of);
 }
 
-static struct mt_cell known_cell(int64_t v)
-{
-    return v == MT_UNKNOWN ? (struct mt_cell){0} : mt_cell_int(v);
-}
-
 static void add_rows(const struct mt_ranks *ranks, struct mt_report *r)
 {
     int64_t before = MT_UNKNOWN;
@@ -81,7 +76,7 @@ static void add_rows(const struct mt_ranks *ranks, struct mt_report *r)
         mt_report_put(r, row, "section", mt_cell_text("run"));
         mt_report_put(r, row, "run", mt_cell_text(mt_report_text(r, run->name)));
         for (int f = 0; f < FIGURE_N; f++)
-            mt_report_put(r, row, figures[f].name, known_cell(figure_of(run, (enum figure)f)));
+            mt_report_put(r, row, figures[f].name, mt_cell_known(figure_of(run, (enum figure)f)));
         if (run->figure_b == MT_UNKNOWN)
             continue;
         if (before != MT_UNKNOWN)

@@ -17,9 +17,7 @@ static void describe(const struct mt_ranks *r, const struct mt_rank *most, struc
     }
     mt_ranks_note_apart(r, out);
     mt_report_param(out, "group", mt_cell_text(mt_report_text(out, r->group)));
-    mt_report_total(out, "rank",
-                    most->place.rank == MT_UNKNOWN ? (struct mt_cell){0}
-                                                   : mt_cell_int(most->place.rank));
+    mt_report_total(out, "rank", mt_cell_known(most->place.rank));
     mt_report_total(out, "rank_n", mt_cell_int((int64_t)r->all.n));
     const char *line =
         mt_report_textf(out, "of the %s of %s, %s holds most%s: %s, the least %s",

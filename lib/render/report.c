@@ -1,5 +1,7 @@
 #include "lib/render/report.h"
 
+#include "lib/model/knows.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -224,6 +226,11 @@ void mt_report_device_total(struct mt_report *r, const char *device, const char 
 struct mt_cell mt_cell_int(int64_t i)
 {
     return (struct mt_cell){.kind = MT_CELL_INT, .i = i};
+}
+
+struct mt_cell mt_cell_known(int64_t i)
+{
+    return i == MT_UNKNOWN ? (struct mt_cell){0} : mt_cell_int(i);
 }
 
 struct mt_cell mt_cell_real(double v)

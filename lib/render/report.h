@@ -174,10 +174,11 @@ void mt_report_cannot_tell(struct mt_report *r, const char *why, const char *ask
 char *mt_report_cannot_tell_text(const struct mt_report *r);
 
 struct mt_cell mt_cell_int(int64_t i);
+struct mt_cell mt_cell_known(int64_t i); /* the same; MT_UNKNOWN gives a NULL cell */
 struct mt_cell mt_cell_real(double v);
 struct mt_cell mt_cell_text(const char *s); /* NULL gives a NULL cell */
 struct mt_cell mt_cell_bool(bool v);
-struct mt_cell mt_cell_json(const char *s); /* the same */
+struct mt_cell mt_cell_json(const char *s); /* NULL: the same */
 
 /*
  * Keeps only the named columns, in that order (sets keep_order), hidden ones shown too.
