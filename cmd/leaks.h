@@ -29,6 +29,21 @@ struct mt_leaks_wanted {
     bool apart; /* sites of several runs cannot be matched: whether they grow is unknown */
 };
 
+/* ---- leaks_describe.c ---- */
+
+struct mt_leaks;
+/* Of sites that were found: the title, totals, and what leads to a doubt. */
+void mt_leaks_describe(struct mt_report *r, const struct mt_run_device *d,
+                       const struct mt_allocations *lives, const struct mt_leaks *found,
+                       const struct mt_leaks_wanted *w);
+/* What is alive and no suspect, and why. kept_b: older than the run, of no site. */
+void mt_leaks_explain_rest(struct mt_report *r, const struct mt_allocations *lives,
+                           const struct mt_leaks *found, int64_t kept_b,
+                           const struct mt_leaks_wanted *w);
+/* That no leak can be told, for want of steps, which is the first thing to mend. */
+void mt_leaks_say_too_few(struct mt_report *r, const struct mt_allocations *lives,
+                          const struct mt_leaks_wanted *w);
+
 /* ---- leaks_devices.c ---- */
 
 /* Says what the answer of a device is that the report does not show. */
