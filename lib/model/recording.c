@@ -11,11 +11,6 @@
 const char *const mt_phase_names[MT_PHASE_N] = {"other",     "forward",      "backward",
                                                 "optimizer", "data loading", "recomputed"};
 const char *const mt_kept_names[MT_KEPT_N] = {NULL, "option", "file", "recorder"};
-const char *const mt_metric_names[MT_METRIC_N] = {
-    "reserved",    "oom",        "device_free",   "rss",           "anon",        "file",
-    "shmem",       "pss",        "private",       "swap",          "virtual",     "peak_rss",
-    "at_most",     "at_least",   "malloc_in_use", "malloc_mapped", "malloc_free", "malloc_top",
-    "malloc_held", "other_anon", "cgroup",        "stacks",        "threads_n",   "cpu_ns"};
 
 void mt_rec_init(struct mt_recording *r)
 {
@@ -302,12 +297,6 @@ int mt_rec_metric(struct mt_recording *r, const char *name)
     if (at == r->own_metrics.n)
         *mt_vec_push(&r->own_metrics) = id;
     return MT_METRIC_N + (int)at;
-}
-
-bool mt_metric_is_bytes(const char *name)
-{
-    return strcmp(name, mt_metric_names[MT_METRIC_THREADS]) != 0 &&
-           strcmp(name, mt_metric_names[MT_METRIC_CPU]) != 0;
 }
 
 const char *mt_rec_metric_name(const struct mt_recording *r, int metric)

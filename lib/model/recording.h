@@ -15,6 +15,8 @@
 #include "lib/base/wrap.h"
 #include "lib/model/history.h"
 #include "lib/model/knows.h"
+#include "lib/model/lull.h"
+#include "lib/model/metrics.h"
 #include "lib/model/note_kinds.h"
 #include "lib/model/snapshot.h"
 #include "lib/model/tensors.h"
@@ -172,41 +174,6 @@ struct mt_sample {
     uint32_t node;     /* of an oom: the call path that asked, if has_node */
     bool has_node;
 };
-enum mt_metric {
-    MT_METRIC_RESERVED = 0,
-    MT_METRIC_OOM = 1,
-    MT_METRIC_DEVICE_FREE = 2,
-    MT_METRIC_RSS = 3, /* what the process has in memory, whatever it is for */
-    /* of processes: parts of it, */
-    MT_METRIC_ANON,
-    MT_METRIC_FILE,
-    MT_METRIC_SHMEM,
-    /* where shared pages count by how many share them; those that nobody shares; */
-    MT_METRIC_PSS,
-    MT_METRIC_PRIVATE,
-    MT_METRIC_SWAP,
-    MT_METRIC_VIRTUAL,  /* what it has addresses for, */
-    MT_METRIC_PEAK_RSS, /* and its highest rss so far */
-    /* of several processes together: no more, and no less than that */
-    MT_METRIC_AT_MOST,
-    MT_METRIC_AT_LEAST,
-    /* of malloc in it: blocks in use, of these mapped ones, free ones, of these the top of the
-     * heap; what of the free ones is in memory, at most; anonymous memory that is neither */
-    MT_METRIC_MALLOC_IN_USE,
-    MT_METRIC_MALLOC_MAPPED,
-    MT_METRIC_MALLOC_FREE,
-    MT_METRIC_MALLOC_TOP,
-    MT_METRIC_MALLOC_HELD,
-    MT_METRIC_OTHER_ANON,
-    MT_METRIC_CGROUP, /* what the control group of the process has, whoever is in it */
-    MT_METRIC_STACKS, /* of OTHER_ANON, what is known to be stacks */
-    /* no bytes: how many threads it has, and the processor time it has taken since it began */
-    MT_METRIC_THREADS,
-    MT_METRIC_CPU,
-    MT_METRIC_N /* from here on: mt_recording.own_metrics */
-};
-/* Whether values of that name are bytes. */
-bool mt_metric_is_bytes(const char *name);
 
 /* A block older than the recording that is alive at its end. */
 struct mt_older {
@@ -318,23 +285,6 @@ int64_t mt_step_begun(const struct mt_step *v, size_t n, int64_t t_ns);
 /* The step that dates what happens at t_ns (docs/leaks.md): the same, but n from the end of the
  * last one on, unless it ends with the run. */
 int64_t mt_step_dating(const struct mt_step *v, size_t n, int64_t run_end_ns, int64_t t_ns);
-
-/* Of moments in order of time, the longest time between two. Those that are not are left out. */
-struct mt_lull {
-    bool any;
-    int64_t first, last;   /* moments, within 2^62 */
-    int64_t from, longest; /* longest: 0 = there are no two */
-};
-static inline void mt_lull_add(struct mt_lull *l, int64_t t)
-{
-    if (!l->any)
-        *l = (struct mt_lull){.any = true, .first = t, .last = t};
-    if (t - l->last > l->longest) {
-        l->longest = t - l->last;
-        l->from = l->last;
-    }
-    l->last = t > l->last ? t : l->last;
-}
 
 struct mt_recording {
     struct mt_strtab strings;
@@ -451,7 +401,6 @@ void mt_rec_note_detail(struct mt_recording *r, enum mt_note_kind kind, const ch
     __attribute__((format(printf, 3, 4)));
 
 extern const char *const mt_phase_names[MT_PHASE_N];
-extern const char *const mt_metric_names[MT_METRIC_N];
 /* The number of a metric that only the file has, made if need be; MT_METRIC_N - 1 or less: one of
  * ours is called so. -1: there are too many. And the name of either. */
 int mt_rec_metric(struct mt_recording *r, const char *name);
