@@ -47,7 +47,7 @@ static bool has_host(const char *path)
 static void host_of(const struct mt_rank *rank, size_t skip, char *out, size_t room)
 {
     const char *const folders = rank->source + skip;
-    size_t n = 0;
+    *out = '\0';
     if (has_host(folders)) {
         mt_folder_hosts(folders, out, room);
         return;
@@ -55,17 +55,10 @@ static void host_of(const struct mt_rank *rank, size_t skip, char *out, size_t r
     for (const char *p = folders, *slash; (slash = strchr(p, '/')) != NULL; p = slash + 1) {
         const size_t len = (size_t)(slash - p);
         char *part = mt_strndup(p, len);
-        const bool is =
-            !mt_folder_is_of_time(p, len) && mt_number_behind(part, "rank") != rank->place.rank;
+        if (!mt_folder_is_of_time(p, len) && mt_number_behind(part, "rank") != rank->place.rank)
+            mt_folder_add(out, room, p, len);
         free(part);
-        if (!is || n + len + 2 > room)
-            continue;
-        if (n)
-            out[n++] = '/';
-        memcpy(out + n, p, len);
-        n += len;
     }
-    out[n] = '\0';
 }
 
 static bool alike_but_for_numbers(const char *a, const char *b)

@@ -74,17 +74,17 @@ bool mt_folder_is_host(const char *name, size_t n)
     return found;
 }
 
+void mt_folder_add(char *to, size_t room, const char *name, size_t n)
+{
+    const size_t had = strlen(to);
+    if (had + n + 2 <= room)
+        snprintf(to + had, room - had, "%s%.*s", had ? "/" : "", (int)n, name);
+}
+
 void mt_folder_hosts(const char *path, char *out, size_t room)
 {
-    size_t n = 0;
-    for (const char *p = path, *slash; (slash = strchr(p, '/')) != NULL; p = slash + 1) {
-        const size_t len = (size_t)(slash - p);
-        if (!mt_folder_is_host(p, len) || n + len + 2 > room)
-            continue;
-        if (n)
-            out[n++] = '/';
-        memcpy(out + n, p, len);
-        n += len;
-    }
-    out[n] = '\0';
+    *out = '\0';
+    for (const char *p = path, *slash; (slash = strchr(p, '/')) != NULL; p = slash + 1)
+        if (mt_folder_is_host(p, (size_t)(slash - p)))
+            mt_folder_add(out, room, p, (size_t)(slash - p));
 }

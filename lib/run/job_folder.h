@@ -15,6 +15,8 @@ bool mt_folder_counts_steps(const char *name, size_t n);
 bool mt_folder_is_of_time(const char *name, size_t n);
 /* "node3", "gpu-a7.cluster", "10.0.3.17": a machine. */
 bool mt_folder_is_host(const char *name, size_t n);
+/* Adds a folder to "rack1/node3", a text with so much room; one that does not fit is left out. */
+void mt_folder_add(char *to, size_t room, const char *name, size_t n);
 /* The folders of a path that are machines, "rack1/node3"; "": none is, or none fits. */
 void mt_folder_hosts(const char *path, char *out, size_t room);
 
