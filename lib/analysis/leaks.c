@@ -144,7 +144,7 @@ static void use_rows(struct mt_leak_finder *f, uint32_t group, struct mt_leak ro
     }
 }
 
-bool mt_leaks_frees_unknown(const struct mt_run *run, const struct mt_run_device *device)
+static bool are_frees_unknown(const struct mt_run *run, const struct mt_run_device *device)
 {
     return device->frees_nothing && device->type == MT_DEVICE_CPU &&
            strcmp(run->format, "pytorch-trace") == 0;
@@ -279,7 +279,7 @@ enum mt_status mt_leaks_each_of_first(struct mt_allocations *l, const struct mt_
                                .grouper = grouper,
                                .use = use,
                                .closure = closure,
-                               .frees_unknown = mt_leaks_frees_unknown(l->run, device),
+                               .frees_unknown = are_frees_unknown(l->run, device),
                                .one_moment = device->one_moment != 0,
                                .step_n = step_n,
                                .warmup = warmup};
@@ -311,7 +311,7 @@ enum mt_status mt_leaks_find(struct mt_allocations *l, const struct mt_run_devic
                              const enum mt_group_key *keys, int key_n, int64_t warmup,
                              struct mt_leaks *out, struct mt_err *err)
 {
-    *out = (struct mt_leaks){.frees_unknown = mt_leaks_frees_unknown(l->run, device)};
+    *out = (struct mt_leaks){.frees_unknown = are_frees_unknown(l->run, device)};
     MT_TRY(mt_run_gaps(l->db, l->run, device, &out->gaps, err));
     mt_grouper_init(&out->grouper, &l->tree, keys, key_n);
     enum mt_status st = mt_leaks_each(l, device, &out->grouper, warmup, add_leak, out, err);

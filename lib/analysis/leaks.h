@@ -59,14 +59,12 @@ static inline double mt_leak_rate_n(const struct mt_leak *l)
     return l->growth_steps ? (double)l->growth_n / (double)l->growth_steps : 0;
 }
 
-/* Whether a profile of a CPU shows no free at all: of threads that nobody profiles, which may free
- * what others make, it shows none. Nothing is a leak there, only a candidate. */
-bool mt_leaks_frees_unknown(const struct mt_run *run, const struct mt_run_device *device);
-
 struct mt_leaks {
     MT_VEC(struct mt_leak) rows; /* leaks first, then by at_end_b */
     unsigned gaps;               /* of the run (gaps.h) */
-    bool frees_unknown;          /* mt_leaks_frees_unknown */
+    bool frees_unknown; /* a profile of a CPU shows no free at all: of threads that nobody profiles,
+                           which may free what others make, it shows none. Nothing is a leak
+                           there, only a candidate */
     struct mt_grouper grouper;
 };
 

@@ -29,7 +29,7 @@ struct mt_leak_finder {
     mt_leak_use *use;
     void *closure;
     int64_t step_n, warmup; /* step_n: how many of the first are looked at */
-    bool frees_unknown;     /* mt_leaks_frees_unknown */
+    bool frees_unknown;     /* as of mt_leaks */
     bool one_moment;        /* there is no recording that blocks are older than */
     bool can_tell;          /* steps enough, and no frees lost */
     bool grows;             /* some site does, by what was used so far */
