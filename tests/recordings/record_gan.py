@@ -1,17 +1,14 @@
 """Records a GAN whose generator's pass leaves gradients in its discriminator: FOLDER/gan_adam.json.zst.
 With "early" each model gives up its gradients as soon as an optimizer has stepped: gan_adam_early.json.zst.
 python3 record_gan.py FOLDER [early]"""
-import json
-import subprocess
 import sys
-import tempfile
 
 import torch
 from torch import nn
 from torch.nn.functional import softplus
 from torch.profiler import ProfilerActivity, profile, schedule
 
-ARGS = ("Bytes", "Device Type", "Device Id", "Addr", "Total Allocated", "Total Reserved", "External id", "Input Dims", "Fwd thread id", "Sequence number", "Ev Idx", "Input type", "Concrete Inputs")
+from record_models import events_of, write
 
 
 def train(early, step):
@@ -40,15 +37,7 @@ def record(folder, early):
     steps = schedule(wait=0, warmup=0, active=5, repeat=1)
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True, record_shapes=True, schedule=steps) as profiler:
         train(early, profiler.step)
-    with tempfile.NamedTemporaryFile(suffix=".json") as file:
-        profiler.export_chrome_trace(file.name)
-        events = json.load(open(file.name))["traceEvents"]
-    events = [e for e in events if e.get("cat") in ("cpu_op", "user_annotation") or e.get("name") == "[memory]"]
-    for e in events:
-        e["args"] = {k: v for k, v in e.get("args", {}).items() if k in ARGS}
-    data = json.dumps({"schemaVersion": 1, "traceEvents": events}).encode()
-    name = "gan_adam_early" if early else "gan_adam"
-    subprocess.run(["zstd", "-q", "-19", "-f", "-o", f"{folder}/{name}.json.zst"], input=data, check=True)
+    write(events_of(profiler), f"{folder}/{'gan_adam_early' if early else 'gan_adam'}.json.zst")
 
 
 record(sys.argv[1], "early" in sys.argv[2:])

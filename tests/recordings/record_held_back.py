@@ -12,8 +12,7 @@ from torch import nn
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
-from record_models import record
-from record_newest import TRAINED, Layers, evaluate, total, train
+from record_newest import TRAINED, Layers, evaluate, record_all, total, train
 
 
 class Flow(nn.Module):
@@ -201,12 +200,4 @@ PROGRAMS |= {
 }
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
-    folder, only = sys.argv[1], sys.argv[2:]
-    for name, (program, changes) in PROGRAMS.items():
-        if only and name not in only:
-            continue
-        print(name, record(program, f"{folder}/{name}.json.zst"), end="", flush=True)
-        for change, changed in changes.items():
-            print("", change, record(changed), end="", flush=True)
-        print(flush=True)
+    record_all(PROGRAMS, sys.argv[1], sys.argv[2:])

@@ -203,20 +203,30 @@ PROGRAMS["dlrm"] = (lambda **how: train(Dlrm, **{"foreach": True, **how}), ("acc
 EVALUATED = {f"{name}_eval": kind for name, kind in KINDS.items()}
 
 
-def record(program, path=None):
-    """The peak of what it records."""
-    torch.manual_seed(0)
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True, record_shapes=True) as profiler:
-        program()
+def events_of(profiler):
+    """What is kept of a recording: ops, annotations and memory records, with what memtool reads of them."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         profiler.export_chrome_trace(file.name)
         events = json.load(open(file.name))["traceEvents"]
     events = [e for e in events if e.get("cat") in ("cpu_op", "user_annotation") or e.get("name") == "[memory]"]
     for e in events:
         e["args"] = {k: v for k, v in e.get("args", {}).items() if k in ARGS}
+    return events
+
+
+def write(events, path):
+    data = json.dumps({"schemaVersion": 1, "traceEvents": events}).encode()
+    subprocess.run(["zstd", "-q", "-19", "-f", "-o", path], input=data, check=True)
+
+
+def record(program, path=None):
+    """The peak of what it records."""
+    torch.manual_seed(0)
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True, record_shapes=True) as profiler:
+        program()
+    events = events_of(profiler)
     if path:
-        data = json.dumps({"schemaVersion": 1, "traceEvents": events}).encode()
-        subprocess.run(["zstd", "-q", "-19", "-f", "-o", path], input=data, check=True)
+        write(events, path)
     level = peak = 0
     for e in sorted((e for e in events if e["name"] == "[memory]"), key=lambda e: e["ts"]):
         level += e["args"]["Bytes"]

@@ -452,13 +452,18 @@ PROGRAMS |= {
     "walked": (walked, {"del": NO(walked, delete=True)}),
 }
 
-if __name__ == "__main__":
+
+def record_all(programs, folder, only):
+    """Records programs, or those of these names, and prints their peaks and those of each when changed."""
     torch.set_num_threads(1)
-    folder, only = sys.argv[1], sys.argv[2:]
-    for name, (program, changes) in PROGRAMS.items():
+    for name, (program, changes) in programs.items():
         if only and name not in only:
             continue
         print(name, record(program, f"{folder}/{name}.json.zst"), end="", flush=True)
         for change, changed in changes.items():
             print("", change, record(changed), end="", flush=True)
         print(flush=True)
+
+
+if __name__ == "__main__":
+    record_all(PROGRAMS, sys.argv[1], sys.argv[2:])
