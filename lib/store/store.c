@@ -4,7 +4,6 @@
 #include "lib/base/mem.h"
 #include "lib/model/categories.h"
 #include "lib/store/store_parts.h"
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,39 +32,6 @@ enum mt_status mt_store_string(struct mt_writer *w, uint32_t string, int64_t *id
 }
 
 /* Id of a string that may be none. */
-static enum mt_status string_or_none(struct mt_writer *w, uint32_t string, int64_t *id,
-                                     struct mt_err *err)
-{
-    *id = INT64_MIN;
-    return string == MT_NONE ? MT_OK : mt_store_string(w, string, id, err);
-}
-
-static enum mt_status frame_id(struct mt_writer *w, uint32_t frame, int64_t *id, struct mt_err *err)
-{
-    struct mt_stmt *s;
-    bool row;
-    int64_t name, object, file;
-    const struct mt_frame *f = &w->r->frames.v[frame];
-    if ((*id = w->frame_id[frame]))
-        return MT_OK;
-    MT_TRY(mt_store_string(w, f->name, &name, err));
-    MT_TRY(string_or_none(w, f->object, &object, err));
-    MT_TRY(string_or_none(w, f->file, &file, err));
-    MT_TRY(mt_db_query(w->db, MT_Q_FRAME_FIND, &s, err));
-    mt_stmt_bind(s, "iiiII", name, (int64_t)f->kind, (int64_t)f->instance, object, file);
-    MT_TRY(mt_stmt_step(s, &row, err));
-    if (row) {
-        *id = mt_stmt_int(s, 0);
-    } else {
-        MT_TRY(mt_db_query(w->db, MT_Q_FRAME_ADD, &s, err));
-        mt_stmt_bind(s, "iiiII", name, (int64_t)f->kind, (int64_t)f->instance, object, file);
-        MT_TRY(mt_stmt_run(s, err));
-        *id = mt_db_last_id(w->db);
-    }
-    w->frame_id[frame] = *id;
-    return MT_OK;
-}
-
 /* Strings the bulk rows refer to get their ids before, while SQLite is not busy with the rows. */
 static enum mt_status intern_op_strings(struct mt_writer *w, struct mt_err *err)
 {
@@ -87,150 +53,6 @@ static enum mt_status intern_tensors(struct mt_writer *w, struct mt_err *err)
         uint32_t tensor = mt_rec_tensor(r, &r->records.v[i]);
         if (tensor != MT_NONE)
             MT_TRY(mt_store_string(w, tensor, &id, err));
-    }
-    return MT_OK;
-}
-
-/* What it takes to know how many blocks. */
-enum {
-    ALLOC_N = MT_KNOWS_ALLOC | MT_KNOWS_COUNTS,
-    AT_PEAK_N = MT_KNOWS_AT_PEAK | MT_KNOWS_COUNTS,
-    AT_END_N = MT_KNOWS_AT_END | MT_KNOWS_COUNTS
-};
-
-/* A figure of a device that knows so much. */
-static int64_t known(unsigned knows, unsigned need, int64_t v)
-{
-    return (knows & need) == need ? v : MT_UNKNOWN;
-}
-
-/* What a call path held at the peak, or at the end, of which small ones may not be listed. */
-static int64_t held(unsigned knows, unsigned need, unsigned large, int64_t v)
-{
-    return v || !(knows & large) ? known(knows, need, v) : MT_UNKNOWN;
-}
-
-static int64_t frame_or_null(const struct mt_writer *w, uint32_t frame)
-{
-    return frame == MT_NONE ? INT64_MIN : w->frame_id[frame];
-}
-
-static void node_row(void *closure, uint64_t i, int64_t *c)
-{
-    const struct mt_writer *w = closure;
-    const struct mt_node *n = &w->r->nodes.v[i];
-    const int64_t cells[] = {n->parent == MT_NONE ? INT64_MIN : w->node + (int64_t)n->parent,
-                             w->frame_id[n->frame],
-                             w->frame_id[n->top],
-                             frame_or_null(w, n->scope),
-                             frame_or_null(w, n->module),
-                             (int64_t)n->phase,
-                             n->calls_n,
-                             n->time_ns,
-                             n->self_time_ns,
-                             n->line ? (int64_t)n->line : INT64_MIN,
-                             n->stat_node == MT_NONE ? INT64_MIN : w->node + (int64_t)n->stat_node};
-    memcpy(c, cells, sizeof cells);
-}
-
-/* Seven cells, in the order of the columns. */
-static void put_sums(const struct mt_device *d, const struct mt_sums *s, int64_t *c)
-{
-    const unsigned k = d->knows;
-    bool freed = d->freed_b != MT_UNKNOWN;
-    c[0] = known(k, MT_KNOWS_ALLOC, s->alloc_b);
-    c[1] = known(k, freed ? MT_KNOWS_ALLOC : UINT_MAX, s->freed_b);
-    c[2] = known(k, ALLOC_N, s->alloc_n);
-    c[3] = held(k, MT_KNOWS_AT_PEAK, MT_LARGE_AT_PEAK, s->at_peak_b);
-    c[4] = held(k, MT_KNOWS_AT_END, MT_LARGE_AT_END, s->at_end_b);
-    c[5] = held(k, AT_PEAK_N, MT_LARGE_AT_PEAK, s->at_peak_n);
-    c[6] = held(k, AT_END_N, MT_LARGE_AT_END, s->at_end_n);
-}
-
-static void stat_row(void *closure, uint64_t i, int64_t *c)
-{
-    enum { SUMS = 7 };
-    const struct mt_writer *w = closure;
-    const struct mt_node_total *t = &w->r->totals.v[i];
-    const struct mt_device *d = &w->r->devices.v[t->device];
-    const struct mt_sums none = {0};
-    c[0] = w->node + (int64_t)t->node;
-    c[1] = w->device + (int64_t)t->device;
-    put_sums(d, t->stat == MT_NONE ? &none : &w->r->stats.v[t->stat].self, c + 2);
-    put_sums(d, &t->total, c + 9);
-    if (memcmp(c + 2, c + 9, SUMS * sizeof *c) == 0) /* most nodes have none below */
-        for (int k = 0; k < SUMS; k++)
-            c[9 + k] = INT64_MIN;
-}
-
-static void category_row(void *closure, uint64_t i, int64_t *c)
-{
-    const struct mt_writer *w = closure;
-    const struct mt_category_stat *s = &w->r->category_stats.v[i];
-    const int64_t cells[] = {w->device + (int64_t)s->device,
-                             s->node == MT_NONE ? 0 : w->node + (int64_t)s->node,
-                             (int64_t)s->category,
-                             s->self.alloc_b,
-                             s->self.freed_b,
-                             s->self.alloc_n,
-                             s->self.at_peak_b,
-                             s->self.at_end_b,
-                             s->self.at_peak_n,
-                             s->self.at_end_n};
-    memcpy(c, cells, sizeof cells);
-}
-
-/* There may be millions. Their frames are written first: a row may not ask the database. */
-static enum mt_status write_nodes(struct mt_writer *w, struct mt_err *err)
-{
-    int64_t id;
-    for (size_t i = 0; i < w->r->nodes.n; i++) {
-        const struct mt_node *n = &w->r->nodes.v[i];
-        const uint32_t frames[] = {n->frame, n->top, n->scope, n->module};
-        for (size_t k = 0; k < MT_ARRAY_LEN(frames); k++)
-            if (frames[k] != MT_NONE)
-                MT_TRY(frame_id(w, frames[k], &id, err));
-    }
-    MT_TRY(mt_db_insert_rows(w->db, MT_Q_NODE_ADD_ALL, w->r->nodes.n, node_row, w, err));
-    MT_TRY(mt_db_insert_rows(w->db, MT_Q_NODE_STAT_ADD_ALL, w->r->totals.n, stat_row, w, err));
-    return mt_db_insert_rows(w->db, MT_Q_NODE_CATEGORY_ADD_ALL, w->r->category_stats.n,
-                             category_row, w, err);
-}
-
-static enum mt_status write_devices(struct mt_writer *w, struct mt_err *err)
-{
-    struct mt_stmt *s;
-    for (size_t i = 0; i < w->r->devices.n; i++) {
-        const struct mt_device *d = &w->r->devices.v[i];
-        char name[32];
-        unsigned k = d->knows;
-        int64_t none = MT_UNKNOWN, recorded = d->has_total ? mt_device_recorded(d) : 0;
-        int64_t alloc_b = known(k, MT_KNOWS_ALLOC, d->alloc_b);
-        int64_t freed_b = known(k, MT_KNOWS_ALLOC, d->freed_b);
-        int64_t net_b = alloc_b == none || freed_b == none ? none : alloc_b - freed_b;
-        bool peaked = d->peak_record != SIZE_MAX;
-        /* the recorder of the CPU does not count what profilers never saw */
-        int64_t counted = d->type == MT_DEVICE_CPU ? d->start_b - d->kept_b : d->start_b;
-        mt_rec_device_name(w->r, d, name);
-        MT_TRY(mt_db_query(w->db, MT_Q_DEVICE_ADD, &s, err));
-        mt_stmt_bind(
-            s, "iisiiIIIIIiIIIIIiiiiiiiiiIIiiiiisIIiiiiIiii", w->device + (int64_t)i, w->run, name,
-            (int64_t)d->type, (int64_t)d->index, alloc_b, freed_b, net_b,
-            known(k, ALLOC_N, d->alloc_n), known(k, ALLOC_N, d->freed_n), d->start_b,
-            k & (MT_KNOWS_PEAK | MT_KNOWS_BLOCKS) ? d->peak_b : none,
-            peaked ? d->peak_ns - w->r->start_ns : none, peaked ? (int64_t)d->peak_record : none,
-            known(k, MT_KNOWS_AT_END, d->at_end_b), known(k, AT_END_N, d->at_end_n),
-            d->before_freed_b, d->before_freed_n, d->before_at_peak_b, d->outside_n,
-            d->outside_alloc_b, d->outside_freed_b, d->outside_alloc_n, d->outside_at_peak_b,
-            d->outside_at_end_b, d->has_total ? d->first_total_b - d->first_bytes - counted : none,
-            d->has_total ? d->last_total_b - d->first_total_b + d->first_bytes - recorded : none,
-            d->older_b, d->unseen_b, d->unseen_n, d->doubt_at_peak_b, d->doubt_at_end_b,
-            w->r->without_ops && !w->r->summed ? mt_kept_names[MT_KEPT_RECORDER]
-                                               : mt_kept_names[d->kept_from],
-            d->kept_least_b, d->kept_most_b, (int64_t)d->uses_kept, d->alloc_unseen_b,
-            d->alloc_unseen_n, (int64_t)d->knows, d->total_peak_b, d->above_b, d->below_b,
-            d->missing_b);
-        MT_TRY(mt_stmt_run(s, err));
     }
     return MT_OK;
 }
@@ -449,9 +271,9 @@ static enum mt_status write_all(struct mt_writer *w, const struct mt_store_opts 
         w->alloc_n += mt_rec_is_block(&w->r->records.v[i]);
     w->alloc_n += w->r->older.n;
     MT_TRY(write_run(w, o, name, err));
-    MT_TRY(write_devices(w, err));
+    MT_TRY(mt_store_devices(w, err));
     MT_TRY(write_threads(w, err));
-    MT_TRY(write_nodes(w, err));
+    MT_TRY(mt_store_nodes(w, err));
     MT_TRY(write_small(w, err));
     MT_TRY(write_samples(w, err));
     MT_TRY(mt_store_history(w, err));
