@@ -122,6 +122,7 @@ struct mt_advice_facts {
      * other lists mix them: rules go by parts (processes.h). */
     struct mt_advice_part *parts;
     uint32_t part_n; /* 0: there is one process */
+    bool is_part;    /* one process of several: peaks of its blocks alone are not the device's */
 };
 
 struct mt_advice_part {

@@ -79,7 +79,8 @@ void mt_advice_split(struct mt_advice_facts *f, const uint32_t *process, uint32_
                                                      .steps = f->steps,
                                                      .tree = f->tree,
                                                      .record_ns = f->record_ns,
-                                                     .record_n = f->record_n};
+                                                     .record_n = f->record_n,
+                                                     .is_part = true};
     add_ops(&s, f->parts);
     add_blocks(&s, f->parts);
     free(place);

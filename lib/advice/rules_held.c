@@ -149,10 +149,11 @@ bool mt_advise_detach(struct mt_advice_plan *p)
                     "%lld): ",
                     (long long)p->f->kept.start_ns.n);
         describe_growth(p, &e);
+    }
+    if (e.n && !p->f->is_part)
         mt_buf_addf(&p->because,
                     "; if variables name the last ones until they are bound again, the peak is %s",
                     mt_human_bytes(named_b, bytes));
-    }
     return e.n > 0;
 }
 

@@ -229,12 +229,49 @@ static bool shorten(struct mt_advice_plan *plan, const struct pass *p, uint32_t 
     return any;
 }
 
+static int64_t peak_of(const struct mt_advice_facts *f, const struct mt_lives *lives)
+{
+    return mt_lives_peak(lives, f->older_b, f->record_n, NULL);
+}
+
+/* The peak as it was recorded: of a process, of its own blocks. */
+static int64_t recorded_peak(const struct mt_advice_facts *f)
+{
+    struct mt_lives lives = {0};
+    mt_vec_room(&lives.all, f->blocks.n);
+    for (size_t i = 0; f->is_part && i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        *mt_vec_push(&lives.all) = (struct mt_life){b->alloc_record, b->freed_record, b->bytes};
+    }
+    int64_t peak_b = f->is_part ? peak_of(f, &lives) : f->peak_b;
+    mt_vec_free(&lives.all);
+    return peak_b;
+}
+
+/* Where the saving is less by a tenth if the peak is `most` in place of `least`, it is "up to"
+ * that. Says when: "variables name results"; and that the peak then "is" so much. */
+static void doubt(struct mt_advice_plan *plan, int64_t least, int64_t most, const char *when,
+                  const char *is)
+{
+    const struct mt_advice_facts *f = plan->f;
+    char bytes[MT_HUMAN_MAX];
+    if (most <= least || mt_wrap_sub(most, least) <= mt_wrap_sub(recorded_peak(f), least) / 10)
+        return;
+    plan->bound = MT_BOUND_UP_TO;
+    if (f->is_part)
+        mt_buf_addf(&plan->because, "; if %s, it saves less", when);
+    else
+        mt_buf_addf(&plan->because, "; if %s, the peak %s %s", when, is,
+                    mt_human_bytes(most, bytes));
+}
+
 /* Data that graphs of earlier iterations hold, too: without these they end with their own, when
  * variables are bound again. */
 static void end_data(struct mt_advice_plan *plan)
 {
     const struct mt_advice_facts *f = plan->f;
     const struct mt_advice_kept *k = &f->kept;
+    int64_t most = peak_of(f, &plan->lives);
     for (size_t i = 0; k->graphs && i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
         const struct mt_advice_kept_site *s =
@@ -243,6 +280,7 @@ static void end_data(struct mt_advice_plan *plan)
         if (own >= 0)
             mt_advice_cut(plan, i, mt_advice_record(f, mt_advice_iteration_end(k, own)));
     }
+    doubt(plan, peak_of(f, &plan->lives), most, "the program keeps the data, too", "is at least");
 }
 
 /* Lets the results that the plan shortens live until their functions return, or their user's next
@@ -268,26 +306,10 @@ static int64_t named_peak(const struct mt_advice_plan *plan, const struct pass *
         until = until < recorded ? until : recorded;
         life->to = until > life->to ? until : life->to;
     }
-    int64_t most = mt_lives_peak(&longer, f->older_b, f->record_n, NULL);
+    int64_t most = peak_of(f, &longer);
     mt_vec_free(&longer.all);
     free(last);
     return most;
-}
-
-/* Says what the saving is if variables name results for longer; where that is less by a tenth, it
- * is "up to" that. */
-static void look_at_names(struct mt_advice_plan *plan, const struct pass *p)
-{
-    const struct mt_advice_facts *f = p->f;
-    char bytes[MT_HUMAN_MAX];
-    int64_t least = mt_lives_peak(&plan->lives, f->older_b, f->record_n, NULL);
-    int64_t most = named_peak(plan, p);
-    if (mt_wrap_sub(most, least) <= mt_wrap_sub(f->peak_b, least) / 10)
-        return;
-    plan->bound = MT_BOUND_UP_TO;
-    mt_buf_addf(&plan->because,
-                "; if variables name results until their functions return, the peak is %s",
-                mt_human_bytes(most, bytes));
 }
 
 /* Where nn.MultiheadAttention returns its weights, its fast path makes them in the place of the
@@ -317,7 +339,7 @@ static void reuse_scores(struct mt_advice_plan *plan, const struct pass *p)
 static void add_attention(struct mt_advice_plan *plan, const struct pass *p)
 {
     const struct mt_advice_facts *f = p->f;
-    int64_t least = mt_lives_peak(&plan->lives, f->older_b, f->record_n, NULL);
+    int64_t least = peak_of(f, &plan->lives);
     char bytes[MT_HUMAN_MAX];
     reuse_scores(plan, p);
     for (size_t i = 0; i < f->attention.n; i++) {
@@ -327,12 +349,15 @@ static void add_attention(struct mt_advice_plan *plan, const struct pass *p)
         if (is_forward(p, a->op) && a->weights_n > a->result_n)
             mt_advice_add(plan, op->start_ns, op->end_ns, (a->weights_n - a->result_n) * element_b);
     }
-    if (mt_lives_peak(&plan->lives, f->older_b, f->record_n, NULL) > least)
-        mt_buf_addf(&plan->because,
-                    "; in eval mode nn.MultiheadAttention then takes its fast path, which on a CPU "
-                    "computes all weights at once: with "
-                    "torch.backends.mha.set_fastpath_enabled(False) the peak is %s %s",
-                    plan->bound == MT_BOUND_UP_TO ? "at least" : "about",
+    if (peak_of(f, &plan->lives) <= least)
+        return;
+    mt_buf_adds(&plan->because, "; in eval mode nn.MultiheadAttention then takes its fast path, "
+                                "which on a CPU computes all weights at once: with "
+                                "torch.backends.mha.set_fastpath_enabled(False) the peak is ");
+    if (f->is_part)
+        mt_buf_adds(&plan->because, "lower");
+    else
+        mt_buf_addf(&plan->because, "%s %s", plan->bound == MT_BOUND_UP_TO ? "at least" : "about",
                     mt_human_bytes(least, bytes));
 }
 
@@ -346,7 +371,8 @@ static void finish(struct mt_advice_plan *plan, const struct pass *p, int64_t op
     end_data(plan);
     if (strcmp(p->f->device->name, "cpu") == 0)
         add_attention(plan, p);
-    look_at_names(plan, p);
+    doubt(plan, peak_of(p->f, &plan->lives), named_peak(plan, p),
+          "variables name results until their functions return", "is");
 }
 
 bool mt_advise_no_grad(struct mt_advice_plan *plan)

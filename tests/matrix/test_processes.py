@@ -9,6 +9,7 @@ import collections
 import gzip
 import json
 import os
+import subprocess
 
 import mt
 
@@ -192,8 +193,20 @@ def loops():
             compare("+".join(chosen), parts, TOGETHER if i % 4 else APART)
 
 
+def figures():
+    """What advice says beside its own figure is of the device, or not said: a process alone has no peak of it."""
+    data = os.path.join(HERE, "..", "recordings", "advice", "keep_data.json.zst")
+    events = [e for e in json.loads(subprocess.run(["zstd", "-dc", data], capture_output=True, check=True).stdout)["traceEvents"] if e.get("ph") != "M"]
+    import_as("totals", moved(events, 7, 0) + moved(events, 8, 3))
+    rows = {row["advice"]: row for row in m.rows("advise", "totals", "--all", "--only", "no_grad,detach") if row["applies"]}
+    m.check(len(rows) == 3 and all("in 2 of 2 processes" in rows[what]["because"] for what in ("no_grad", "detach")), "totals: advice", list(rows))
+    for what, row in rows.items():
+        m.check(row["bound"] == "up_to" and "the peak is" not in row["because"], "totals:", what, row["bound"], row["because"])
+
+
 samples()
 verdicts()
+figures()
 loops()
 print(dict(seen))
 for what, least in (("merged", 55), ("with older", 40), ("with an estimate", 40), ("with some who use nothing older", 5), ("peaks", 50), ("with steps", 4), ("with advice", 20)):

@@ -119,7 +119,26 @@ def keep_tokens_cat():
         yield [past]
 
 
-PROGRAMS = (keep_outputs, keep_outputs_not, keep_gradients, keep_gradients_not, keep_hooks, keep_hooks_not, keep_features, keep_features_bounded, keep_tokens, keep_tokens_cat)
+def totals(graph):
+    """A list keeps the data; with a graph the total keeps graphs, which hold the data, too."""
+    model = nn.Sequential(*[nn.Sequential(nn.Linear(64, 64), nn.ReLU()) for _ in range(4)])
+    kept, total = [], 0
+    for _ in range(STEPS):
+        with torch.set_grad_enabled(graph):
+            kept.append(torch.randn(256, 64))
+            total = total + model(kept[-1]).pow(2).mean()
+        yield kept
+
+
+def keep_data():
+    return totals(True)
+
+
+def keep_data_no_grad():
+    return totals(False)
+
+
+PROGRAMS = (keep_outputs, keep_outputs_not, keep_gradients, keep_gradients_not, keep_hooks, keep_hooks_not, keep_features, keep_features_bounded, keep_tokens, keep_tokens_cat, keep_data, keep_data_no_grad)
 
 
 def held(kept):
