@@ -120,6 +120,7 @@ static void compare_models(struct batches *b)
         const struct mt_verify_run next = {.name = b->all[i].view.run.name,
                                            .facts = &b->all[i].facts};
         b->apart = mt_verify_differ_in_model(&first, &next);
+        b->apart = b->apart ? b->apart : mt_verify_differ_in_optimizer(&first, &next);
     }
 }
 
@@ -201,7 +202,7 @@ static enum mt_status cannot_tell(struct batches *b, struct mt_err *err)
                               "and others do not.",
                               "Import all with --base.");
     } else if (b->apart) {
-        mt_report_cannot_tell(b->r, b->apart, "Record runs of one program.");
+        mt_report_cannot_tell(b->r, b->apart, "Record runs of one program, in the same way.");
     } else if (is_refused(b)) {
         char *why =
             mt_asprintf("the third run is %.1f %% off what the others predict.", b->off_pct);

@@ -1,6 +1,7 @@
 #include "lib/advice/verify.h"
 
 #include "lib/advice/batch.h"
+#include "lib/base/human.h"
 #include "lib/base/wrap.h"
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +81,30 @@ char *mt_verify_differ_in_model(const struct mt_verify_run *before,
     return mt_asprintf("runs '%s' and '%s' are of different models: the sizes of their parameters "
                        "and gradients are others.",
                        before->name, after->name);
+}
+
+static int64_t optimizer_state(const struct mt_advice_facts *f)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < f->blocks.n; i++)
+        if (f->blocks.v[i].category == MT_CATEGORY_OPTIMIZER_STATE)
+            mt_wrap_inc(&sum, f->blocks.v[i].bytes);
+    return sum;
+}
+
+char *mt_verify_differ_in_optimizer(const struct mt_verify_run *before,
+                                    const struct mt_verify_run *after)
+{
+    const struct mt_advice_facts *x = before->facts, *y = after->facts;
+    int64_t state[2] = {optimizer_state(x), optimizer_state(y)};
+    int64_t most = state[0] > state[1] ? state[0] : state[1];
+    int64_t least = state[0] > state[1] ? state[1] : state[0];
+    char bytes[2][MT_HUMAN_MAX];
+    if (!x->optimizers.n || !y->optimizers.n || least > most / 2 || most <= y->peak_b / 100)
+        return NULL;
+    return mt_asprintf("optimizers do not make as much state in runs '%s' and '%s': %s and %s.",
+                       before->name, after->name, mt_human_bytes(state[0], bytes[0]),
+                       mt_human_bytes(state[1], bytes[1]));
 }
 
 /* ---- what was changed ---- */

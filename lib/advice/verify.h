@@ -21,6 +21,11 @@ char *mt_verify_differ(const struct mt_verify_run *before, const struct mt_verif
 char *mt_verify_differ_in_model(const struct mt_verify_run *before,
                                 const struct mt_verify_run *after);
 
+/* The same of what optimizers keep, which a larger batch does not explain: half as much or less in
+ * one, as it has another optimizer, or made its state before its recording. */
+char *mt_verify_differ_in_optimizer(const struct mt_verify_run *before,
+                                    const struct mt_verify_run *after);
+
 /* Whether the second program shows what the advice says: it applies to the first, and to the second
  * no longer, or saves next to nothing there. Other changes may lead to the same. */
 bool mt_verify_is_made(const struct mt_advice *a, const struct mt_verify_run *before,

@@ -472,6 +472,8 @@ for args, sizes, word in (
     (("mlp_nograd:64", "mlp_nograd:65", "--fit", "24GiB"), [64, 65], "how the peak grows"),
     (("cnn_b8:8", "--fit", "100000TiB"), [8], "how the peak grows"),
     (("bert:8", "cnn_b8:32", "--batch", "64"), [8, 32], "different models"),
+    (("optim_adagrad:8", "optim_adamax:16", "--batch", "32"), [8, 16], "as much state in runs 'optim_adagrad' and 'optim_adamax': 258 KiB and 516 KiB"),
+    (("mlp_adam_warm:8", "mlp_adam:16", "--batch", "32"), [8, 16], "do not make as much state"),  # one made it before its recording
 ):
     code, told, err = m.run("advise", *args, "--format", "json", codes=(3,))
     answer = json.loads(told)
