@@ -48,6 +48,7 @@ struct sites {
     struct mt_run first; /* of the runs */
     const char *leaking;
     double leaking_b;
+    bool unsure; /* of some of them: what is freed there, nobody knows */
 };
 
 /* Whether what is alive at the end is known; says if not. */
@@ -104,17 +105,15 @@ static enum mt_status look_at_steps(struct sites *s, struct mt_allocations *live
 {
     const struct mt_leaks_wanted *w = s->wanted;
     struct mt_leaks found = {0};
-    double leaking_b = 0;
     enum mt_status st = mt_leaks_find(lives, &s->device, w->keys, w->key_n, w->warmup, &found, err);
-    for (size_t i = 0; i < found.rows.n; i++) {
-        const struct mt_leak *l = &found.rows.v[i];
-        if (l->verdict == MT_VERDICT_LEAK && mt_leaks_large_enough(l, w->min_b))
-            leaking_b += mt_leak_rate_b(l);
-    }
+    const enum mt_verdict verdict = found.frees_unknown ? MT_VERDICT_CANDIDATE : MT_VERDICT_LEAK;
+    const double leaking_b = mt_leaks_sum(&found, verdict, &w->min_b).per_step_b;
+    const bool unsure = found.frees_unknown;
     mt_leaks_free(&found);
     if (leaking_b <= 0)
         return st;
     s->leaking_n++;
+    s->unsure |= unsure;
     s->leaking = mt_report_text(s->r, lives->run->name);
     s->leaking_b = leaking_b;
     return st;
@@ -314,6 +313,8 @@ static void use_site(struct sites *s, const struct mt_run_ends_site *site,
 {
     bool doubtful;
     enum mt_verdict verdict = mt_run_ends_judge(&s->ends, site, &doubtful);
+    if (s->unsure && verdict == MT_VERDICT_LEAK)
+        verdict = MT_VERDICT_CANDIDATE;
     bool large = large_enough(s, site, verdict);
     if (!s->wanted->all && verdict == MT_VERDICT_STATE) {
         mt_wrap_inc(&s->rest.bytes, site->at_end[s->ends.run_n - 1].most_b);
@@ -399,10 +400,14 @@ static void describe(struct sites *s, const struct mt_leaks_answer *answer)
                           "them: some may be called otherwise in other runs, as without stacks.");
     if (s->leaking_n)
         mt_report_note(r,
-                       "%zu of %zu runs leak%s from step to step; %s grows %s a step. memtool "
+                       "%zu of %zu runs %s from step to step; %s grows %s a step. memtool "
                        "leaks %s shows it.",
-                       s->leaking_n, s->ends.run_n, s->leaking_n == 1 ? "s" : "", s->leaking,
-                       mt_human_bytes((int64_t)(s->leaking_b + 0.5), first), s->leaking);
+                       s->leaking_n, s->ends.run_n,
+                       s->unsure           ? "may leak"
+                       : s->leaking_n == 1 ? "leaks"
+                                           : "leak",
+                       s->leaking, mt_human_bytes((int64_t)(s->leaking_b + 0.5), first),
+                       s->leaking);
     mt_report_total(r, "first_at_end_b", known_cell(is_known(s, 0), mt_cell_int(sum[0])));
     mt_report_total(r, "at_end_b", known_cell(is_known(s, s->ends.run_n - 1), mt_cell_int(sum[1])));
 }

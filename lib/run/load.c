@@ -303,7 +303,9 @@ enum mt_status mt_load_nodes(struct mt_db *db, const struct mt_run *run, struct 
         mt_strtab_init(&out->strings);
     out->outside_name = mt_kind_words[run->kind].outside;
     out->has_ops = run->kind == MT_RUN_TRACE;
-    return kept ? MT_OK : read_nodes(db, run, false, out, err);
+    enum mt_status st = kept ? MT_OK : read_nodes(db, run, false, out, err);
+    out->kept &= st == MT_OK; /* not some of them */
+    return st;
 }
 
 void mt_tree_add_device(struct mt_tree *t, const struct mt_run_device *device)
