@@ -41,6 +41,10 @@ static const struct lack {
      "`memtool table --by size`, with no other key, works for what heaptrack_interpret wrote."},
     {MT_KNOWS_PLACES, ANY, "does not say which library or file its functions are in",
      "Heap logs do. `--by site`, name, scope or path work without."},
+    {MT_KNOWS_BLOCKS, RECORDS,
+     "has no addresses in its records: which block is freed when is unknown",
+     "PyTorch writes addresses from 1.11 on. `memtool timeline` and `memtool table` work without "
+     "them."},
     {MT_KNOWS_CATEGORIES, TRACE,
      "does not say what its memory is for: it was imported by an older memtool, or has no "
      "addresses",
@@ -60,10 +64,6 @@ static const struct lack {
      "PyTorch writes addresses from 1.11 on. `memtool timeline` and `memtool table` work without "
      "them."},
     {MT_KNOWS_AT_END, ANY, "does not say what is alive at the end", NULL},
-    {MT_KNOWS_BLOCKS, RECORDS,
-     "has no addresses in its records: which block is freed when is unknown",
-     "PyTorch writes addresses from 1.11 on. `memtool timeline` and `memtool table` work without "
-     "them."},
     {MT_KNOWS_BLOCKS, ANY, "has no single blocks, only sums of call paths", NULL},
     {MT_KNOWS_LEVEL, ANY, "has no curve over time", NULL},
     {MT_KNOWS_PEAK, ANY, "does not say how high memory rose", NULL},
