@@ -404,7 +404,8 @@ void mt_watch_look(struct mt_watch *w, int64_t t_ns)
         if (there)
             w->all.v[kept++] = *p;
         else {
-            mt_watch_tell(w, MT_SEEN_END, p->process, t_ns, 0);
+            if (p->process || w->attached) /* the command's end is the recording's */
+                mt_watch_tell(w, MT_SEEN_END, p->process, t_ns, 0);
             w->cut |= w->attached;
             end_before(w, p);
             end_malloc(w, p);

@@ -93,7 +93,7 @@ got=$(ask "SELECT CAST(value AS TEXT) FROM meta m JOIN run r ON r.id = m.run_id 
 printf 'memtool:mark no newline' >line
 # shellcheck disable=SC2016
 "$MEMTOOL" record --name last -- sh -c 'cat line >&$MEMTOOL_FD' 2>err || fail "exit $?"
-[ "$(ask "SELECT text FROM v_event WHERE run = 'last'")" = "no newline" ] || fail "the last line is lost"
+[ "$(ask "SELECT text FROM v_event WHERE run = 'last' AND action = 'mark'")" = "no newline" ] || fail "the last line is lost"
 
 # A child that has the file open keeps nobody waiting; a recorder that is killed hurts nobody.
 begin=$(date +%s)
