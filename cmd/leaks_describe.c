@@ -136,8 +136,11 @@ void mt_leaks_describe(struct mt_report *r, const struct mt_run_device *d,
                        candidate.doubtful_n == 1 ? "its site" : "their sites");
     explain_candidates(r, lives->run, found, w);
     if (unfreed)
-        mt_report_note(r, "Nothing was freed in this recording: it may be a leak, or a thread that "
-                          "the program starts frees it, which the profiler does not see.");
+        mt_report_note(r,
+                       "%s: it may be a leak, or a thread that the program starts frees it, which "
+                       "the profiler does not see.",
+                       d->frees_nothing ? "Nothing was freed in this recording"
+                                        : "In most steps nothing was freed");
     if (leak.rows)
         mt_report_footer(r, "at this rate %s after 1,000 steps, %s after 100,000",
                          human(r, leak.per_step_b * 1e3), human(r, leak.per_step_b * 1e5));

@@ -144,16 +144,32 @@ static void use_rows(struct mt_leak_finder *f, uint32_t group, struct mt_leak ro
     }
 }
 
-static bool are_frees_unknown(const struct mt_run *run, const struct mt_run_device *device)
+/* Whether there may be threads that free what others make, and that nobody profiles. */
+static bool may_miss_threads(const struct mt_run *run, const struct mt_run_device *device)
 {
-    return device->frees_nothing && device->type == MT_DEVICE_CPU &&
-           strcmp(run->format, "pytorch-trace") == 0;
+    return device->type == MT_DEVICE_CPU && strcmp(run->format, "pytorch-trace") == 0;
 }
 
-static void judge_all(struct mt_leak_finder *f)
+/* Where it is not known whether frees are seen, nothing is a leak. */
+static enum mt_status doubt_leaks(struct mt_leak_finder *f, const struct mt_run_device *device,
+                                  struct mt_leak_found *v, size_t n, struct mt_err *err)
+{
+    bool leaks = false;
+    for (size_t i = 0; i < n; i++)
+        leaks |= v[i].verdict == MT_VERDICT_LEAK;
+    if (leaks && !f->frees_unknown && may_miss_threads(f->lives->run, device))
+        MT_TRY(mt_leaks_frees_unknown(f, device, &f->frees_unknown, err));
+    for (size_t i = 0; i < n && f->frees_unknown; i++)
+        if (v[i].verdict == MT_VERDICT_LEAK)
+            v[i].verdict = MT_VERDICT_CANDIDATE;
+    return MT_OK;
+}
+
+static enum mt_status judge_all(struct mt_leak_finder *f, const struct mt_run_device *device,
+                                struct mt_err *err)
 {
     if (!f->survivors.n)
-        return;
+        return MT_OK;
     MT_VEC(struct mt_leak_found) parts = {0};
     struct mt_survivor *s = f->survivors.v, *stop = s + f->survivors.n;
     find_learning(f);
@@ -167,10 +183,8 @@ static void judge_all(struct mt_leak_finder *f)
         part->verdict = mt_leak_growth(f, part->from, part->end, &part->by);
     }
     mt_leaks_of_lines(f, parts.v, parts.n);
-    for (size_t i = 0; i < parts.n && f->frees_unknown; i++)
-        if (parts.v[i].verdict == MT_VERDICT_LEAK)
-            parts.v[i].verdict = MT_VERDICT_CANDIDATE;
-    for (size_t i = 0; i < parts.n;) {
+    enum mt_status st = doubt_leaks(f, device, parts.v, parts.n, err);
+    for (size_t i = 0; i < parts.n && st == MT_OK;) {
         struct mt_leak rows[MT_VERDICT_N] = {0};
         uint32_t group = parts.v[i].from->group;
         for (; i < parts.n && parts.v[i].from->group == group; i++)
@@ -178,6 +192,7 @@ static void judge_all(struct mt_leak_finder *f)
         use_rows(f, group, rows);
     }
     mt_vec_free(&parts);
+    return st;
 }
 
 static void use_given_up(struct mt_leak_finder *f, uint32_t group,
@@ -263,42 +278,58 @@ static enum mt_status judge_whole(struct mt_leak_finder *f, const struct mt_run_
     return MT_OK;
 }
 
+/* What to look for in all steps; closure: use's. */
+static struct mt_leak_finder finder_of(struct mt_allocations *l, const struct mt_run_device *device,
+                                       struct mt_grouper *grouper, int64_t warmup, mt_leak_use *use,
+                                       void *closure)
+{
+    return (struct mt_leak_finder){.lives = l,
+                                   .grouper = grouper,
+                                   .use = use,
+                                   .closure = closure,
+                                   .frees_unknown =
+                                       device->frees_nothing && may_miss_threads(l->run, device),
+                                   .one_moment = device->one_moment != 0,
+                                   .step_n = (int64_t)l->steps.all.n,
+                                   .warmup = warmup};
+}
+
+static enum mt_status find(struct mt_leak_finder *f, const struct mt_run_device *device,
+                           struct mt_err *err)
+{
+    enum mt_status st = mt_knows(f->lives->run, device, MT_KNOWS_AT_END, err);
+    if (st == MT_OK)
+        st = mt_leaks_collect(f, device, err);
+    mt_retained_sort(&f->holdings);
+    if (st == MT_OK)
+        st = judge_all(f, device, err);
+    if (st == MT_OK)
+        judge_given_up(f);
+    if (st == MT_OK)
+        st = judge_whole(f, device, err);
+    mt_retained_free(&f->holdings);
+    mt_doubt_free(&f->doubt);
+    mt_map_free(&f->kept_gradients);
+    mt_vec_free(&f->survivors);
+    mt_vec_free(&f->max_lifetime);
+    return st;
+}
+
 enum mt_status mt_leaks_each(struct mt_allocations *l, const struct mt_run_device *device,
                              struct mt_grouper *grouper, int64_t warmup, mt_leak_use *use,
                              void *closure, struct mt_err *err)
 {
-    return mt_leaks_each_of_first(l, device, grouper, warmup, (int64_t)l->steps.all.n, use, closure,
-                                  err);
+    struct mt_leak_finder f = finder_of(l, device, grouper, warmup, use, closure);
+    return find(&f, device, err);
 }
 
 enum mt_status mt_leaks_each_of_first(struct mt_allocations *l, const struct mt_run_device *device,
                                       struct mt_grouper *grouper, int64_t warmup, int64_t step_n,
                                       mt_leak_use *use, void *closure, struct mt_err *err)
 {
-    struct mt_leak_finder f = {.lives = l,
-                               .grouper = grouper,
-                               .use = use,
-                               .closure = closure,
-                               .frees_unknown = are_frees_unknown(l->run, device),
-                               .one_moment = device->one_moment != 0,
-                               .step_n = step_n,
-                               .warmup = warmup};
-    enum mt_status st = mt_knows(l->run, device, MT_KNOWS_AT_END, err);
-    if (st == MT_OK)
-        st = mt_leaks_collect(&f, device, err);
-    mt_retained_sort(&f.holdings);
-    if (st == MT_OK)
-        judge_all(&f);
-    if (st == MT_OK)
-        judge_given_up(&f);
-    if (st == MT_OK)
-        st = judge_whole(&f, device, err);
-    mt_retained_free(&f.holdings);
-    mt_doubt_free(&f.doubt);
-    mt_map_free(&f.kept_gradients);
-    mt_vec_free(&f.survivors);
-    mt_vec_free(&f.max_lifetime);
-    return st;
+    struct mt_leak_finder f = finder_of(l, device, grouper, warmup, use, closure);
+    f.step_n = step_n;
+    return find(&f, device, err);
 }
 
 static void add_leak(void *closure, const struct mt_leak *leak)
@@ -311,10 +342,12 @@ enum mt_status mt_leaks_find(struct mt_allocations *l, const struct mt_run_devic
                              const enum mt_group_key *keys, int key_n, int64_t warmup,
                              struct mt_leaks *out, struct mt_err *err)
 {
-    *out = (struct mt_leaks){.frees_unknown = are_frees_unknown(l->run, device)};
+    *out = (struct mt_leaks){0};
     MT_TRY(mt_run_gaps(l->db, l->run, device, &out->gaps, err));
     mt_grouper_init(&out->grouper, &l->tree, keys, key_n);
-    enum mt_status st = mt_leaks_each(l, device, &out->grouper, warmup, add_leak, out, err);
+    struct mt_leak_finder f = finder_of(l, device, &out->grouper, warmup, add_leak, out);
+    enum mt_status st = find(&f, device, err);
+    out->frees_unknown = f.frees_unknown;
     if (out->rows.n)
         qsort(out->rows.v, out->rows.n, sizeof *out->rows.v, row_cmp);
     return st;

@@ -62,9 +62,9 @@ static inline double mt_leak_rate_n(const struct mt_leak *l)
 struct mt_leaks {
     MT_VEC(struct mt_leak) rows; /* leaks first, then by at_end_b */
     unsigned gaps;               /* of the run (gaps.h) */
-    bool frees_unknown; /* a profile of a CPU shows no free at all: of threads that nobody profiles,
-                           which may free what others make, it shows none. Nothing is a leak
-                           there, only a candidate */
+    bool frees_unknown; /* a profile of a CPU shows no free at all, or none in most steps in which
+                           a leak would grow: of threads that nobody profiles, which may free what
+                           others make, it shows none. Nothing is a leak there, only a candidate */
     struct mt_grouper grouper;
 };
 

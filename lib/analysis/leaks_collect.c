@@ -227,3 +227,34 @@ enum mt_status mt_leaks_levels(const struct mt_leak_finder *f, const struct mt_r
     free(ends);
     return st;
 }
+
+/* ---- whether frees are seen ---- */
+
+struct frees {
+    const struct mt_leak_finder *f;
+    bool *in;       /* by step */
+    int64_t step_n; /* after the warm-up */
+};
+
+static void use_change(void *closure, const struct mt_change *c)
+{
+    struct frees *v = closure;
+    const int64_t step = c->bytes < 0 ? step_of(v->f, c->level.t_ns) : -1;
+    if (step < v->f->warmup || step >= v->f->step_n || v->in[step])
+        return;
+    v->in[step] = true;
+    v->step_n++;
+}
+
+/* Frees that follow from an allocation (unseen) count, too: so would one of what grows be known. */
+enum mt_status mt_leaks_frees_unknown(const struct mt_leak_finder *f,
+                                      const struct mt_run_device *device, bool *unknown,
+                                      struct mt_err *err)
+{
+    struct frees v = {.f = f};
+    v.in = mt_alloc(((size_t)f->step_n + 1) * sizeof *v.in);
+    enum mt_status st = mt_changes_each(f->lives->db, f->lives->run, device, use_change, &v, err);
+    *unknown = v.step_n < f->step_n - f->warmup - v.step_n;
+    free(v.in);
+    return st;
+}

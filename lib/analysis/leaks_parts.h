@@ -51,6 +51,12 @@ static inline uint32_t mt_leak_part(uint32_t group, bool doubtful)
 enum mt_status mt_leaks_collect(struct mt_leak_finder *f, const struct mt_run_device *device,
                                 struct mt_err *err);
 
+/* Whether, in most steps after the warm-up, the recording has no free of anything: it is not known
+ * then whether one of what grows would be seen. Errors: MT_EDB. */
+enum mt_status mt_leaks_frees_unknown(const struct mt_leak_finder *f,
+                                      const struct mt_run_device *device, bool *unknown,
+                                      struct mt_err *err);
+
 /* What a part of a site grows by. */
 struct mt_growth {
     int64_t first, last;     /* steps, as indices */

@@ -167,7 +167,7 @@ def three_ops(a, b, device=inputs.CPU):
 
 
 def halves():
-    """Three ops each of which keeps 101 bytes in every second step: 151.5 a step in all. One more block is freed."""
+    """Three ops each of which keeps 101 bytes in every second step: 151.5 a step in all. One more block is freed in each step."""
     trace = inputs.Trace()
     for step in range(8):
         t = 100.5 + 100 * step
@@ -176,8 +176,8 @@ def halves():
             trace.op(f"aten::{'xyz'[k]}", t + 10 + 10 * k, 9)
             if step % 2 == 0:
                 trace.record(t + 12 + 10 * k, 101, (k + 1) << 40 | step << 12)
-    trace.record(101.5, 8, 1 << 16)
-    trace.record(102.5, -8, 1 << 16)
+        trace.record(t + 1, 8, 1 << 16)
+        trace.record(t + 2, -8, 1 << 16)
     return trace
 
 
