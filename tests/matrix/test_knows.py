@@ -29,9 +29,10 @@ m = mt.Matrix()
 
 
 def refuses(run, *args):
-    """A refusal: exit 2, nothing on stdout, what is missing and what to ask instead."""
-    code, out, err = m.run(*args, codes=(2,))
-    m.check(code == 2 and not out and run in err and err.count("\n") >= 2, run, "refuses", " ".join(args), code, out[:200], err[:400])
+    """A refusal: exit 2 (leaks, which is a verdict: 3), nothing on stdout, what is missing and what to ask instead."""
+    wanted = 3 if args[0] == "leaks" else 2
+    code, out, err = m.run(*args, codes=(wanted,))
+    m.check(code == wanted and not out and run in err and err.count("\n") >= 2, run, "refuses", " ".join(args), code, out[:200], err[:400])
 
 
 def answers(run, device, need, *args):
@@ -195,9 +196,9 @@ def leaks(run, device):
     if device["type"] == PROCESS:
         return leaks_of_process(run, device)
     if device["knows"] & (AT_END | MOMENTS) == MOMENTS:  # what rises is shown, if moments are enough
-        code, out, _ = m.run("leaks", run, "--all", "--format", "json", codes=(0, 2))
-        m.check(code == 2 or all(row["at_end_b"] is None for row in json.loads(out)["rows"]), run, "leaks", code, out[:200])
-        m.check(code == 2 or m.run("leaks", run, "--fail")[0] == 3, run, "leaks --fail", "nobody knows the end")
+        code, out, _ = m.run("leaks", run, "--all", "--format", "json", codes=(0, 3))
+        m.check(code == 3 or all(row["at_end_b"] is None for row in json.loads(out)["rows"]), run, "leaks", code, out[:200])
+        m.check(code == 3 or m.run("leaks", run, "--fail")[0] == 3, run, "leaks --fail", "nobody knows the end")
         return
     answer = answers(run, device, AT_END, "leaks", run, "--all")
     if not answer:
