@@ -12,6 +12,8 @@ struct zstd {
     size_t first; /* how many raw bytes ctx would like at the start of a frame */
     size_t wants; /* and next; 0 = stands between two frames */
     bool any;     /* at least one frame has been read to its end */
+    bool sure;    /* one has begun that is zstd's alone */
+    void *lz4;    /* of mt_decoder_lz4, whose first frame came; else NULL */
 };
 
 static uint32_t le32(const uint8_t *p)
@@ -25,6 +27,11 @@ static bool zstd_detect(const uint8_t *head, size_t n)
                       (le32(head) & ZSTD_MAGIC_SKIPPABLE_MASK) == ZSTD_MAGIC_SKIPPABLE_START);
 }
 
+static bool is_frame(const struct mt_source *src)
+{
+    return src->n >= 4 && le32(src->next) == ZSTD_MAGICNUMBER;
+}
+
 static void *zstd_open(void)
 {
     ZSTD_DCtx *ctx = ZSTD_createDCtx();
@@ -32,16 +39,17 @@ static void *zstd_open(void)
         return NULL;
     ZSTD_DCtx_setParameter(ctx, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
     struct zstd *z = mt_alloc(sizeof *z);
-    z->ctx = ctx;
-    z->first = ZSTD_initDStream(ctx);
+    *z = (struct zstd){.ctx = ctx, .first = ZSTD_initDStream(ctx)};
     return z;
 }
 
 static void zstd_close(void *state)
 {
     struct zstd *z = state;
-    if (z)
+    if (z) {
         ZSTD_freeDCtx(z->ctx);
+        mt_decoder_lz4.close(z->lz4);
+    }
     free(z);
 }
 
@@ -78,15 +86,33 @@ static enum mt_status failed(const struct zstd *z, const struct mt_source *src, 
     return mt_decode_damaged(src, "zstd", mt_source_offset(src), ZSTD_getErrorName(code), err);
 }
 
+/* Skippable frames are LZ4's, too: the first that is none says which of the two it is. */
+static enum mt_status tell_apart(struct zstd *z, struct mt_source *src, struct mt_err *err)
+{
+    MT_TRY(mt_source_fill(src, MT_DECODER_HEAD, err));
+    z->sure = is_frame(src);
+    if (!mt_decoder_lz4.detect(src->next, src->n))
+        return MT_OK;
+    z->lz4 = mt_decoder_lz4.open();
+    return z->lz4 ? MT_OK
+                  : MT_FAIL(err, MT_ELIMIT, "there is not enough memory to read the %s", src->noun);
+}
+
 static enum mt_status zstd_decode(void *state, struct mt_source *src, uint8_t *out, size_t cap,
                                   size_t *got, struct mt_err *err)
 {
     struct zstd *z = state;
     ZSTD_outBuffer o = {out, cap, 0};
     *got = 0;
+    if (z->lz4)
+        return mt_decoder_lz4.decode(z->lz4, src, out, cap, got, err);
     while (o.pos < o.size) {
         MT_TRY(z->wants || !z->any ? mt_source_fill(src, 1, err)
                                    : mt_decode_pass_zeros(src, 1, err));
+        if (!z->sure && z->wants == 0)
+            MT_TRY(tell_apart(z, src, err));
+        if (z->lz4) /* there was no output so far */
+            return mt_decoder_lz4.decode(z->lz4, src, out, cap, got, err);
         bool no_more = src->n == 0;
         if (no_more && z->any && z->wants == 0)
             break;

@@ -93,6 +93,7 @@ enum encoding {
     ZSTD_SKIPPABLE,
     LZ4,
     LZ4_FRAMES,
+    LZ4_SKIPPABLE,
     ENCODINGS
 };
 
@@ -139,6 +140,10 @@ static inline struct mt_buf encode(enum encoding e, const char *s, size_t n)
             mt_buf_add(&b, skippable, sizeof skippable - 1);
         break;
     case LZ4:
+        add_lz4(&b, s, n, 0);
+        break;
+    case LZ4_SKIPPABLE:
+        mt_buf_add(&b, skippable, sizeof skippable - 1);
         add_lz4(&b, s, n, 0);
         break;
     case LZ4_FRAMES:
