@@ -200,18 +200,71 @@ static bool is_by_frames(const struct mt_loaded *l)
     return false;
 }
 
+/* ---- notes of runs: what is alike of many, but for its figures, is said once ---- */
+
+struct said {
+    struct mt_strtab kinds; /* texts without digits */
+    MT_VEC(struct mt_said_note {
+        const char *run; /* the first */
+        char *text;      /* behind its name */
+        int64_t more_n;  /* other runs */
+    })
+    notes;
+};
+
+static void say(struct said *s, const char *run, const char *text)
+{
+    struct mt_buf kind = {0};
+    for (const char *at = text; *at; at++)
+        if (*at < '0' || *at > '9')
+            mt_buf_add(&kind, at, 1);
+    const uint32_t id = mt_strtab_add(&s->kinds, kind.s, kind.n);
+    mt_buf_free(&kind);
+    if (id < s->notes.n)
+        s->notes.v[id].more_n++;
+    else
+        *mt_vec_push(&s->notes) = (struct mt_said_note){run, mt_asprintf("%s", text), 0};
+}
+
+static void say_notes(struct said *s, const struct mt_findings *f, const struct mt_loaded_run *run,
+                      const struct mt_baseline *figures)
+{
+    struct mt_report one;
+    mt_report_init(&one, "memtool.check", 1);
+    mt_notes_of_run(&one, "", &run->notes, mt_findings_about(f, figures));
+    if (mt_findings_of_levels(f))
+        mt_notes_of_older(&one, "", &run->notes);
+    for (size_t i = 0; i < one.notes.n; i++)
+        say(s, run->name, one.notes.v[i]);
+    mt_report_free(&one);
+}
+
+static void add_notes_of_runs(const struct mt_findings *f, const struct mt_loaded *of,
+                              struct mt_report *r)
+{
+    struct said s = {0};
+    mt_strtab_init(&s.kinds);
+    for (size_t i = 0; of && i < of->runs.n; i++)
+        say_notes(&s, f, &of->runs.v[i], &of->figures.v.v[i]);
+    for (size_t i = 0; i < s.notes.n; i++) {
+        const struct mt_said_note *note = &s.notes.v[i];
+        char more[MT_HUMAN_LONG];
+        if (note->more_n)
+            mt_report_note(r, "%s (%s alike)%s", note->run,
+                           mt_human_plural(note->more_n, "more run", more), note->text);
+        else
+            mt_report_note(r, "%s%s", note->run, note->text);
+        free(note->text);
+    }
+    mt_strtab_free(&s.kinds);
+    mt_vec_free(&s.notes);
+}
+
 /* What makes a comparison doubtful without forbidding it. */
 static void add_notes(const struct mt_findings *f, struct mt_report *r)
 {
-    const struct mt_loaded *sides[2] = {f->base, f->new};
-    for (int s = 0; s < 2; s++)
-        for (size_t i = 0; sides[s] && i < sides[s]->runs.n; i++) {
-            const struct mt_loaded_run *run = &sides[s]->runs.v[i];
-            mt_notes_of_run(r, run->name, &run->notes,
-                            mt_findings_about(f, &sides[s]->figures.v.v[i]));
-            if (mt_findings_of_levels(f))
-                mt_notes_of_older(r, run->name, &run->notes);
-        }
+    add_notes_of_runs(f, f->base, r);
+    add_notes_of_runs(f, f->new, r);
     if (is_by_frames(f->new) || is_by_frames(f->base))
         mt_report_note(r, MT_NOTE_BY_FRAMES);
     if (f->child_n)
