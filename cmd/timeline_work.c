@@ -1,11 +1,20 @@
 /* memtool timeline: threads and processor time of processes, below the curve. */
 #include "cmd/timeline.h"
 #include "lib/base/human.h"
+#include "lib/base/wrap.h"
 #include "lib/usage/process.h"
 #include "lib/usage/work.h"
 #include <stdlib.h>
 
 enum { MILLE = 1000, PER_CENT = 10 };
+
+/* What a process had taken when it was first seen counts, but says nothing of how busy it was. */
+static int64_t taken_since_seen(const struct mt_work *work, const struct mt_bucket *b,
+                                int64_t cpu_ns)
+{
+    const struct mt_level *first = work->cpu.all.v;
+    return b->start_ns < first->t_ns ? mt_wrap_sub(cpu_ns, first->level_b) : cpu_ns;
+}
 
 static void fill(struct mt_timeline *t, const struct mt_work *work)
 {
@@ -19,7 +28,8 @@ static void fill(struct mt_timeline *t, const struct mt_work *work)
         t->threads_n[k] = mt_work_threads(work, &w);
         t->cpu_ns[k] = mt_work_cpu(work, &w);
         double span = (double)b->end_ns - (double)b->start_ns;
-        double part = span > 0 && t->cpu_ns[k] > 0 ? (double)t->cpu_ns[k] / span : 0;
+        const int64_t taken = taken_since_seen(work, b, t->cpu_ns[k]);
+        double part = span > 0 && t->cpu_ns[k] > 0 && taken > 0 ? (double)taken / span : 0;
         t->cpu_per_mille[k] = part < INT32_MAX ? (int64_t)(part * MILLE + 0.5) : INT32_MAX;
     }
 }

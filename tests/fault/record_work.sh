@@ -71,6 +71,16 @@ for report in "info work" "memory work" "peak work --at 300ms"; do
     grep -E "(^|,)(cpu_ns|threads_n)," out | grep -vq "^device" && fail "$report has bytes that are none"
 done
 
+# What a process had taken when it was first seen counts, but was not all taken at that moment.
+python3 -c 'import sqlite3
+db = sqlite3.connect("t.db", isolation_level=None)
+of = "metric = ? AND device_id = (SELECT d.id FROM device d JOIN run r ON r.id = run_id WHERE r.name = ? AND d.name = ?)"
+db.execute(f"DELETE FROM sample WHERE time_ns < 250000000 AND {of}", ("cpu_ns", "work", "process"))' 2>>err || fail "the samples"
+near "processor time of one seen late" "$(sum cpu_ns sum)" "$total" 2
+"$MEMTOOL" timeline work >out 2>>err || fail "exit $?"
+most=$(sed -n 's/.* of processor time, up to \([0-9]*\) % of a core.*/\1/p' out)
+[ "$most" -le 200 ] || fail "one thread takes $most % of a core"
+
 # Steps each have their own.
 "$MEMTOOL" record --name steps -- ./phases step 1 burn 50 wait 100 step 2 burn 150 wait 50 step -1 2>err || fail "exit $?"
 "$MEMTOOL" memory steps --per step --format csv >out 2>>err || fail "exit $?"
