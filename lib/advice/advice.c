@@ -25,11 +25,11 @@ static char *text_of(const struct mt_buf *written, const char *fixed)
     return s ? mt_strdup(s) : NULL;
 }
 
-/* Bytes over records of a life. */
+/* Bytes over records of a life, which may have begun before the first. */
 static double area_of(const struct mt_advice_facts *f, const struct mt_life *l)
 {
-    int64_t to = l->to < f->record_n ? l->to : f->record_n;
-    return l->from < to ? (double)l->bytes * (double)(to - l->from) : 0;
+    int64_t from = l->from < 0 ? 0 : l->from, to = l->to < f->record_n ? l->to : f->record_n;
+    return from < to ? (double)l->bytes * (double)(to - from) : 0;
 }
 
 /* How much less is held of what the plan touches, on average. */
