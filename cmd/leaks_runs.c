@@ -48,7 +48,10 @@ struct sites {
     struct mt_run first; /* of the runs */
     const char *leaking;
     double leaking_b;
-    bool unsure; /* of some of them: what is freed there, nobody knows */
+    size_t may_leak_n; /* of these runs: what is freed there, nobody knows */
+    const char
+        *unfreed;     /* the last run behind the first of which nobody does; NULL: there is none */
+    size_t unfreed_n; /* sites that would be leaks but for these */
 };
 
 /* Whether what is alive at the end is known; says if not. */
@@ -108,12 +111,14 @@ static enum mt_status look_at_steps(struct sites *s, struct mt_allocations *live
     enum mt_status st = mt_leaks_find(lives, &s->device, w->keys, w->key_n, w->warmup, &found, err);
     const enum mt_verdict verdict = found.frees_unknown ? MT_VERDICT_CANDIDATE : MT_VERDICT_LEAK;
     const double leaking_b = mt_leaks_sum(&found, verdict, &w->min_b).per_step_b;
-    const bool unsure = found.frees_unknown;
+    const bool unfreed = found.frees_unknown;
     mt_leaks_free(&found);
+    if (unfreed && s->all.n > 1) /* less at the end of the first would be more growth */
+        s->unfreed = mt_report_text(s->r, lives->run->name);
     if (leaking_b <= 0)
         return st;
     s->leaking_n++;
-    s->unsure |= unsure;
+    s->may_leak_n += unfreed;
     s->leaking = mt_report_text(s->r, lives->run->name);
     s->leaking_b = leaking_b;
     return st;
@@ -313,7 +318,8 @@ static void use_site(struct sites *s, const struct mt_run_ends_site *site,
 {
     bool doubtful;
     enum mt_verdict verdict = mt_run_ends_judge(&s->ends, site, &doubtful);
-    if (s->unsure && verdict == MT_VERDICT_LEAK)
+    const bool unfreed = s->unfreed && verdict == MT_VERDICT_LEAK;
+    if (unfreed)
         verdict = MT_VERDICT_CANDIDATE;
     bool large = large_enough(s, site, verdict);
     if (!s->wanted->all && verdict == MT_VERDICT_STATE) {
@@ -329,6 +335,7 @@ static void use_site(struct sites *s, const struct mt_run_ends_site *site,
         verdict == MT_VERDICT_CANDIDATE && large &&
         (s->ends.run_n < MT_RUN_ENDS_MIN || doubtful || trend_of(s, site) != MT_TREND_CAME);
     s->doubtful_n += doubtful && large;
+    s->unfreed_n += unfreed && large;
 }
 
 static const char *end_text(const struct sites *s, int end, int64_t bytes, char *out)
@@ -366,6 +373,14 @@ static bool same_twice(struct sites *s)
     return false;
 }
 
+/* What the runs do that leak from step to step. */
+static const char *leak_word(const struct sites *s)
+{
+    if (s->may_leak_n)
+        return s->may_leak_n == s->leaking_n ? "may leak" : "leak or may leak";
+    return s->leaking_n == 1 ? "leaks" : "leak";
+}
+
 static void describe(struct sites *s, const struct mt_leaks_answer *answer)
 {
     struct mt_report *r = s->r;
@@ -384,6 +399,11 @@ static void describe(struct sites *s, const struct mt_leaks_answer *answer)
     if (s->doubtful_n)
         mt_report_note(r, "What grows in every run may not be a leak: frees of such sites went "
                           "unrecorded, so the remaining blocks may be freed too.");
+    if (s->unfreed_n)
+        mt_report_note(r,
+                       "Nothing was freed in %s: what grows may be a leak, or a thread that the "
+                       "program starts frees it, which the profiler does not see.",
+                       s->unfreed);
     if (answer->unknown && s->ends.run_n < MT_RUN_ENDS_MIN)
         mt_report_note(r, "Two runs are too few to call growth a leak; compare %d or more.",
                        MT_RUN_ENDS_MIN);
@@ -402,12 +422,8 @@ static void describe(struct sites *s, const struct mt_leaks_answer *answer)
         mt_report_note(r,
                        "%zu of %zu runs %s from step to step; %s grows %s a step. memtool "
                        "leaks %s shows it.",
-                       s->leaking_n, s->ends.run_n,
-                       s->unsure           ? "may leak"
-                       : s->leaking_n == 1 ? "leaks"
-                                           : "leak",
-                       s->leaking, mt_human_bytes((int64_t)(s->leaking_b + 0.5), first),
-                       s->leaking);
+                       s->leaking_n, s->ends.run_n, leak_word(s), s->leaking,
+                       mt_human_bytes((int64_t)(s->leaking_b + 0.5), first), s->leaking);
     mt_report_total(r, "first_at_end_b", known_cell(is_known(s, 0), mt_cell_int(sum[0])));
     mt_report_total(r, "at_end_b", known_cell(is_known(s, s->ends.run_n - 1), mt_cell_int(sum[1])));
 }
