@@ -26,7 +26,7 @@ static const struct lack {
          MT_KNOWS_AT_PEAK | MT_KNOWS_MOMENTS | MT_KNOWS_ALLOC | MT_KNOWS_FREED_IN,
      PROCESS, "is a process log: it tells how much memory there was, not who allocated it", NULL},
     {MT_KNOWS_OPS, SNAPSHOT, "is an allocator snapshot, which has no operators",
-     "PyTorch's table is made of profiler traces."},
+     "Profiler traces have them."},
     {MT_KNOWS_OPS, ANY, "has no operators, only call paths and what they hold",
      "`memtool table --by name`, and by site, scope, top or path, work without them."},
     {MT_KNOWS_THREADS, RECORDS, "does not say which thread allocated what",
