@@ -52,24 +52,23 @@ static uint32_t *find_results(const struct mt_advice_facts *f, uint32_t **taker)
     return result;
 }
 
-/* When the next top op behind one begins; INT64_MAX: it is the last. */
-static int64_t next_start(const struct mt_advice_facts *f, uint32_t i)
+/* By top op the one with which the expression ends that takes something there: `softmax(s / 8)`
+ * names no quotient, which is freed as soon as it is taken, and s cannot be deleted before all of
+ * it is computed. Allocated. */
+static uint32_t *expression_ends(const struct mt_advice_facts *f, const uint32_t *result,
+                                 const uint32_t *taker)
 {
-    uint32_t next = i + 1;
-    while (next < f->ops.n && f->ops.v[next].top != next)
-        next++;
-    return next < f->ops.n ? f->ops.v[next].start_ns : INT64_MAX;
-}
-
-/* The op with which the expression ends that takes something: `softmax(s / 8)` names no quotient,
- * which is freed as soon as it is taken, and s cannot be deleted before all of it is computed. */
-static uint32_t expression_end(const struct mt_advice_facts *f, const uint32_t *result,
-                               const uint32_t *taker, uint32_t op)
-{
-    while (result[op] != MT_NONE && taker[op] != MT_NONE && taker[op] > op &&
-           f->blocks.v[result[op]].freed_ns < next_start(f, taker[op]))
-        op = taker[op];
-    return op;
+    uint32_t *end = mt_alloc((f->ops.n + 1) * sizeof *end);
+    int64_t *next_ns = mt_alloc((f->ops.n + 1) * sizeof *next_ns), start_ns = INT64_MAX;
+    for (uint32_t i = f->ops.n; i-- > 0;) { /* next_ns: when the top op behind begins */
+        uint32_t by = result[i] != MT_NONE && taker[i] != MT_NONE && taker[i] > i ? taker[i] : i;
+        bool goes_on = by != i && f->blocks.v[result[i]].freed_ns < next_ns[by];
+        end[i] = goes_on ? end[by] : i;
+        next_ns[i] = start_ns;
+        start_ns = f->ops.v[i].top == i ? f->ops.v[i].start_ns : start_ns;
+    }
+    free(next_ns);
+    return end;
 }
 
 static void describe(struct mt_advice_plan *p, int64_t n, uint32_t largest, const uint32_t *taker)
@@ -87,17 +86,18 @@ static void describe(struct mt_advice_plan *p, int64_t n, uint32_t largest, cons
 bool mt_advise_del_results(struct mt_advice_plan *p)
 {
     const struct mt_advice_facts *f = p->f;
-    uint32_t *taker, *result, largest = MT_NONE;
+    uint32_t *taker, *result, *end, largest = MT_NONE;
     int64_t n = 0;
     if (!is_plain(f))
         return false;
     result = find_results(f, &taker);
+    end = expression_ends(f, result, taker);
     p->bound = MT_BOUND_UP_TO; /* what else needs it is not seen */
     for (uint32_t i = 0; i < f->ops.n; i++) {
         uint32_t own = result[i];
         if (own == MT_NONE || taker[i] == MT_NONE || !is_named(f, &f->blocks.v[own]))
             continue;
-        int64_t end_ns = mt_advice_returned(f, i, expression_end(f, result, taker, taker[i]));
+        int64_t end_ns = mt_advice_returned(f, i, end[taker[i]]);
         if (f->blocks.v[own].freed_ns <= end_ns ||
             !mt_advice_cut(p, own, mt_advice_record(f, end_ns)))
             continue;
@@ -108,5 +108,6 @@ bool mt_advise_del_results(struct mt_advice_plan *p)
         describe(p, n, largest, taker);
     free(taker);
     free(result);
+    free(end);
     return n > 0;
 }
