@@ -172,12 +172,13 @@ static void find_without_graph(const struct mt_advice_facts *f, struct mt_advice
 /*
  * Whether what is kept of iterations are graphs. A graph keeps what its nodes have saved, so most
  * of what is alive when an iteration ends, and of each one more than one block; a list of results
- * keeps these alone.
+ * keeps these alone. Where no op left a node - copies of weights - there is no graph.
  */
 static bool keeps_graphs(const struct mt_advice_facts *f, const struct mt_advice_kept *k)
 {
     size_t alive_n = 0, kept_n = 0, input_n = 0, iteration_n = 0;
     int64_t last = -1;
+    bool node = false;
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
         int64_t own = may_be_kept(f, b) ? mt_advice_iteration_at(k, b->alloc_ns) : -1;
@@ -191,10 +192,11 @@ static bool keeps_graphs(const struct mt_advice_facts *f, const struct mt_advice
             continue;
         kept_n += !input;
         input_n += input;
+        node |= !input && b->rule != MT_CATEGORY_R12;
         iteration_n += own != last;
         last = own;
     }
-    return kept_n + input_n >= 2 * iteration_n && kept_n > 1 && 2 * kept_n > alive_n;
+    return node && kept_n + input_n >= 2 * iteration_n && kept_n > 1 && 2 * kept_n > alive_n;
 }
 
 void mt_advice_kept_find(struct mt_advice_facts *f)

@@ -6,6 +6,7 @@
 #include "lib/advice/layers.h"
 #include "lib/advice/named.h"
 #include "lib/advice/operands.h"
+#include "lib/advice/passes.h"
 #include "lib/advice/rules.h"
 
 #include "lib/base/human.h"
@@ -13,10 +14,6 @@
 #include "lib/base/wrap.h"
 #include <stdlib.h>
 #include <string.h>
-
-enum { IN_A_ROW = 5 };
-
-static const unsigned other_work = MT_IN_ENGINE | MT_IN_OPTIMIZER | MT_IN_ZERO_GRAD | MT_IN_LOADER;
 
 /* How many blocks tell that ops made a graph, or made none. */
 struct witnesses {
@@ -26,7 +23,7 @@ struct witnesses {
 struct pass {
     const struct mt_advice_facts *f;
     uint32_t *first, *of_op; /* mt_advice_blocks_of_ops */
-    bool *consumed;          /* by op: a backward pass has run what it made a graph of */
+    bool *consumed;          /* by op: of a pass that is run backward (passes.h) */
     uint32_t *maker;         /* by top op: the next one of its thread that leaves a block */
     uint32_t *result;        /* by top op: the block that it hands on */
     uint32_t *taker;         /* by top op: the last one that takes it, as far as is known */
@@ -34,39 +31,6 @@ struct pass {
     bool *graph_freed;       /* by record: it frees what a graph held, outside ops */
     struct witnesses sites, rows;
 };
-
-/* Whether a top op computes something that it leaves behind; what makes data does not. */
-static bool computes(const struct pass *p, uint32_t i)
-{
-    const struct mt_advice_op *op = &p->f->ops.v[i];
-    if (op->top != i || !op->makes || op->inside & other_work)
-        return false;
-    uint32_t result = mt_advice_result_of(p->f, p->first, p->of_op, i);
-    return result != MT_NONE && p->f->blocks.v[result].category != MT_CATEGORY_INPUT;
-}
-
-/* Marks the top ops that a backward pass has run backward, and those between them: a few in a row
- * without a node of the graph are no forward pass. */
-static void find_consumed(struct pass *p)
-{
-    const struct mt_advice_facts *f = p->f;
-    const struct mt_advice_op *ops = f->ops.v;
-    for (size_t i = 0; i < f->links.n; i++)
-        p->consumed[ops[ops[f->links.v[i]].forward].top] = true;
-    for (uint32_t i = 0, from = 0, n = 0; i <= f->ops.n; i++) {
-        bool ends = i == f->ops.n || p->consumed[i] || (i && ops[i].thread != ops[i - 1].thread);
-        if (ends && n < IN_A_ROW)
-            memset(p->consumed + from, true, i - from);
-        if (ends) {
-            from = i + (i < f->ops.n && p->consumed[i]);
-            n = 0;
-        }
-        if (i < f->ops.n)
-            p->row[i] = from;
-        if (i < f->ops.n && !p->consumed[i] && computes(p, i))
-            n++;
-    }
-}
 
 /* ---- what the trace says of graphs ---- */
 
@@ -145,6 +109,8 @@ static bool is_of_graph(const struct pass *p, const struct mt_advice_block *b, u
     bool graph = most_say_graph(&p->sites, site_of(b), &any);
     if (any || b->rule == MT_CATEGORY_R12B) /* its op left a node */
         return graph || !any;
+    if (b->rule == MT_CATEGORY_R12 && !p->f->kept.graphs)
+        return false; /* its op left none, and no graph is kept that could hold it */
     return most_say_graph(&p->rows, p->row[top], &any);
 }
 
@@ -171,7 +137,7 @@ static void find_makers(struct pass *p)
 
 static bool is_forward(const struct pass *p, uint32_t op)
 {
-    return !p->consumed[op] && !(p->f->ops.v[op].inside & other_work);
+    return !p->consumed[op] && !(p->f->ops.v[op].inside & MT_OTHER_WORK);
 }
 
 /* Which op takes whose result, of those that no backward pass runs. */
@@ -381,12 +347,11 @@ bool mt_advise_no_grad(struct mt_advice_plan *plan)
     struct pass p = {.f = f};
     int64_t op_n = 0;
     mt_advice_blocks_of_ops(f, &p.first, &p.of_op);
-    p.consumed = mt_alloc(f->ops.n + 1);
     p.maker = mt_alloc((f->ops.n + 1) * sizeof *p.maker);
     p.result = mt_alloc((f->ops.n + 1) * sizeof *p.result);
     p.row = mt_alloc((f->ops.n + 1) * sizeof *p.row);
+    p.consumed = mt_advice_find_consumed(f, p.first, p.of_op, p.row);
     p.graph_freed = mt_alloc((size_t)f->record_n + 1);
-    find_consumed(&p);
     find_makers(&p);
     find_takers(&p);
     find_given_up(&p);

@@ -35,6 +35,8 @@ PAIRS = (
     ("stop_keeping", "keep_gradients", 975488, 0.1, "up_to"),
     ("stop_keeping", "keep_hooks", 970368, 12.6, "up_to"),
     ("stop_keeping", "keep_features", 924200, 16.7, "up_to"),  # of a cache of one
+    ("stop_keeping", "keep_weights", 2968744, 0.1, "up_to"),  # copies, which no graph holds
+    ("no_grad", "keep_weights", 3246484, 14.4, "about"),  # the data go with the graph, too
     ("accumulate", "attention_kept", 2482076, 3.1, "about"),  # what is kept is kept of all parts
     ("checkpoint", "cnn_plain", 47113320, 0.1, "about"),
     ("checkpoint", "gpt_adamw", 13911324, 0.1, "about"),
@@ -221,6 +223,7 @@ VERIFIED = (
     ("keep_hooks", "keep_hooks_not", "stop_keeping", (), 0, "saved more"),
     ("keep_hooks", "keep_hooks_not", None, (), 0, "stop_keeping"),
     ("keep_features", "keep_features_bounded", None, (), 0, "holds"),
+    ("keep_weights", "keep_weights_not", None, (), 0, "stop_keeping"),
     ("type_float32", "type_autocast", "bfloat16", (), 3, "keeps its weights in float32"),
     ("type_float32", "type_autocast", None, (), 3, "keeps its weights in float32"),
     ("type_float32", "type_bfloat16", "bfloat16", (), 0, "up_to"),  # products copy an operand
@@ -261,6 +264,7 @@ SILENT = {
     "cnn_total": ("clone", "stop_keeping"),
     "mixer_foreach": ("foreach_false", "fused"),  # the optimizer's step is not the peak
     "keep_outputs_not": ("clone", "detach", "stop_keeping"),
+    "keep_weights": ("detach", "clone"),  # no op of what is kept left a node
     "keep_hooks_not": ("clone", "detach", "stop_keeping"),
     "keep_features_bounded": ("clone", "detach", "stop_keeping"),
     "keep_tokens_cat": ("clone", "detach", "stop_keeping"),

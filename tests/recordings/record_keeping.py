@@ -138,7 +138,43 @@ def keep_data_no_grad():
     return totals(False)
 
 
-PROGRAMS = (keep_outputs, keep_outputs_not, keep_gradients, keep_gradients_not, keep_hooks, keep_hooks_not, keep_features, keep_features_bounded, keep_tokens, keep_tokens_cat, keep_data, keep_data_no_grad)
+def weights(keep, grad=True, parts=1):
+    """Trained, validated on more data than a batch; keep(kept, copies of the weights)."""
+    model, kept = Net(), []
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        for x, y in zip(torch.randn(128, 64).chunk(parts), torch.randint(0, 10, (128,)).chunk(parts)):
+            (nn.functional.cross_entropy(model(x), y) / parts).backward()
+        optimizer.step()
+        with torch.set_grad_enabled(grad):
+            loss = nn.functional.cross_entropy(model(torch.randn(512, 64)), torch.randint(0, 10, (512,)))
+        keep(kept, [w.clone() for w in model.state_dict().values()])
+        yield kept
+    del loss
+
+
+def last(kept, copies):
+    kept[:] = copies
+
+
+def keep_weights():
+    return weights(list.extend)
+
+
+def keep_weights_not():
+    return weights(last)
+
+
+def keep_weights_no_grad():
+    return weights(list.extend, grad=False)
+
+
+def keep_weights_parts():
+    return weights(list.extend, parts=4)
+
+
+PROGRAMS = (keep_outputs, keep_outputs_not, keep_gradients, keep_gradients_not, keep_hooks, keep_hooks_not, keep_features, keep_features_bounded, keep_tokens, keep_tokens_cat, keep_data, keep_data_no_grad, keep_weights, keep_weights_not, keep_weights_no_grad, keep_weights_parts)
 
 
 def held(kept):
