@@ -1,7 +1,10 @@
 /* What changes with the size of a batch, and of an element. */
 #include "lib/advice/batch.h"
 #include "lib/advice/kept.h"
+#include "lib/advice/operands.h"
+#include "lib/advice/passes.h"
 #include "lib/advice/rules.h"
+#include "lib/base/human.h"
 #include "lib/base/wrap.h"
 #include <stdlib.h>
 #include <string.h>
@@ -47,25 +50,95 @@ static int64_t added_at(const struct mt_advice_facts *f, size_t block)
     return mt_wrap_add(f->blocks.v[block].alloc_record, 1);
 }
 
-/* Whether it would save less by more than a percent of the peak if what is not sure to be of the
- * batch were not. */
-static bool depends_on_unsure(const struct mt_advice_plan *p, const struct mt_batch_sizes *sizes)
+/* The peak if blocks are as large as ever that `whole` names. */
+static int64_t peak_with_whole(const struct mt_advice_plan *p, const bool *whole)
 {
     const struct mt_advice_facts *f = p->f;
     struct mt_lives other = {0};
-    int64_t parts = p->choice->accumulate;
     mt_vec_room(&other.all, p->lives.all.n);
     for (size_t i = 0; i < p->lives.all.n; i++) {
         struct mt_life *life = mt_vec_push(&other.all);
         *life = p->lives.all.v[i];
-        if (i < f->blocks.n && life->bytes == f->blocks.v[i].bytes / parts &&
-            mt_batch_growth(f, &f->blocks.v[i], sizes) == MT_BATCH_UNSURE)
+        if (i < f->blocks.n && whole[i] &&
+            life->bytes == f->blocks.v[i].bytes / p->choice->accumulate)
             life->bytes = f->blocks.v[i].bytes;
     }
     int64_t most = mt_lives_peak(&other, f->older_b, f->record_n, NULL);
-    int64_t least = mt_lives_peak(&p->lives, f->older_b, f->record_n, NULL);
     mt_vec_free(&other.all);
-    return mt_wrap_sub(most, least) > f->peak_b / 100;
+    return most;
+}
+
+/* By op that a row begins with (passes.h), allocated: a pass that is run backward takes what the
+ * row computed: it is of the batch, as a teacher is. */
+static bool *find_given(const struct mt_advice_facts *f, const uint32_t *first,
+                        const uint32_t *of_op, const bool *consumed, const uint32_t *row)
+{
+    bool *given = mt_alloc(f->ops.n + 1), *skipped = mt_alloc(f->ops.n + 1);
+    uint32_t *result = mt_alloc((f->ops.n + 1) * sizeof *result);
+    for (uint32_t i = 0; i < f->ops.n; i++) {
+        const struct mt_advice_op *op = &f->ops.v[i];
+        skipped[i] = op->inside & MT_OTHER_WORK;
+        result[i] = op->top == i && op->makes && !skipped[i]
+                        ? mt_advice_result_of(f, first, of_op, i)
+                        : MT_NONE;
+    }
+    uint32_t *taker = mt_advice_last_takers(f, result, skipped, true);
+    for (uint32_t i = 0; i < f->ops.n; i++)
+        if (result[i] != MT_NONE && !consumed[i] && taker[i] != MT_NONE && consumed[taker[i]] &&
+            f->blocks.v[result[i]].category != MT_CATEGORY_INPUT &&
+            f->blocks.v[result[i]].bytes > MT_ADVICE_SCALAR_B)
+            given[row[i]] = true;
+    free(taker);
+    free(result);
+    free(skipped);
+    return given;
+}
+
+/* By block, allocated: made in a forward pass that no backward pass runs, and given to none. */
+static bool *find_evaluated(const struct mt_advice_facts *f)
+{
+    bool *out = mt_alloc(f->blocks.n + 1);
+    uint32_t *first, *of_op, *row = mt_alloc((f->ops.n + 1) * sizeof *row);
+    mt_advice_blocks_of_ops(f, &first, &of_op);
+    bool *consumed = mt_advice_find_consumed(f, first, of_op, row);
+    bool *given = find_given(f, first, of_op, consumed, row);
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        uint32_t top = mt_advice_top(f, &f->blocks.v[i]);
+        out[i] = top != MT_NONE && !consumed[top] && !given[row[top]] &&
+                 !(f->ops.v[top].inside & MT_OTHER_WORK);
+    }
+    free(first);
+    free(of_op);
+    free(row);
+    free(consumed);
+    free(given);
+    return out;
+}
+
+/* How sure the figure is: whether it would save less by more than a percent of the peak if what is
+ * not sure to be of the batch were not; nor what no backward pass runs, be it an evaluation. */
+static void doubt_parts(struct mt_advice_plan *p, const struct mt_batch_sizes *sizes)
+{
+    const struct mt_advice_facts *f = p->f;
+    int64_t least = mt_lives_peak(&p->lives, f->older_b, f->record_n, NULL);
+    bool *whole = mt_alloc(f->blocks.n + 1);
+    for (size_t i = 0; i < f->blocks.n; i++)
+        whole[i] = mt_batch_growth(f, &f->blocks.v[i], sizes) == MT_BATCH_UNSURE;
+    bool unsure = mt_wrap_sub(peak_with_whole(p, whole), least) > f->peak_b / 100;
+    free(whole);
+    whole = find_evaluated(f);
+    int64_t most = peak_with_whole(p, whole);
+    bool evaluates = mt_wrap_sub(most, least) > f->peak_b / 100;
+    free(whole);
+    p->bound = unsure || evaluates ? MT_BOUND_UP_TO : MT_BOUND_ABOUT;
+    if (!evaluates)
+        return;
+    char bytes[MT_HUMAN_MAX];
+    mt_buf_adds(&p->because, "; if what no backward pass runs is an evaluation, ");
+    if (f->is_part)
+        mt_buf_adds(&p->because, "it saves less");
+    else
+        mt_buf_addf(&p->because, "the peak is %s", mt_human_bytes(most, bytes));
 }
 
 static bool has_batch_norm(const struct mt_advice_facts *f)
@@ -122,11 +195,11 @@ bool mt_advise_accumulate(struct mt_advice_plan *p)
         life->from = from;
         *mt_vec_push(&p->lives.all) = last;
     }
-    p->bound = depends_on_unsure(p, &sizes) ? MT_BOUND_UP_TO : MT_BOUND_ABOUT;
+    describe_parts(p);
+    doubt_parts(p, &sizes);
     mt_batch_sizes_free(&sizes);
     free(ends);
     free(kept);
-    describe_parts(p);
     return true;
 }
 

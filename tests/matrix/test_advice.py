@@ -224,6 +224,7 @@ VERIFIED = (
     ("keep_hooks", "keep_hooks_not", None, (), 0, "stop_keeping"),
     ("keep_features", "keep_features_bounded", None, (), 0, "holds"),
     ("keep_weights", "keep_weights_not", None, (), 0, "stop_keeping"),
+    ("keep_weights", "keep_weights_parts", "accumulate", (), 1, "off"),  # of which it says so
     ("type_float32", "type_autocast", "bfloat16", (), 3, "keeps its weights in float32"),
     ("type_float32", "type_autocast", None, (), 3, "keeps its weights in float32"),
     ("type_float32", "type_bfloat16", "bfloat16", (), 0, "up_to"),  # products copy an operand
@@ -359,6 +360,8 @@ said = m.run("advise", "gpt_ckpt", "--only", "no_grad")[1]
 m.check("no change that was tried would lower the peak: it holds parameters 2.106 MiB, " in said, "why the peak is what it is", said)
 view = advice("mlp_slice_kept").get("stop_keeping", {"because": ""})["because"]
 m.check("aten::slice makes a view" in view and "no graph holds them" in view, "a view holds all of its tensor", view)
+evaluated = advice("keep_weights", "--all")["accumulate"]
+m.check(evaluated["bound"] == "up_to" and "is an evaluation, the peak is 3.995 MiB" in evaluated["because"] and peaks["keep_weights_parts"] == peaks["keep_weights"], "parts of a batch are none of an evaluation", evaluated)
 kept = {row["advice"]: row for row in m.rows("advise", "attention_kept", "--all")}
 m.check("2 new blocks a step (512 KiB), most from aten::softmax" in kept["stop_keeping"]["because"] and "view" not in kept["stop_keeping"]["because"], "a view of something else", kept["stop_keeping"])
 m.check("x.mean().item()" in kept["stop_keeping"]["how"] and ".cpu()" not in kept["stop_keeping"]["how"], "on a CPU nothing is moved there", kept["stop_keeping"]["how"])
