@@ -157,13 +157,14 @@ static bool is_data(const struct mt_advice_facts *f, const struct mt_advice_bloc
     return true;
 }
 
-static void find_inputs(const struct mt_advice_facts *f, int64_t *least, int64_t *most)
+static void find_inputs(const struct mt_advice_facts *f, int64_t below, int64_t *least,
+                        int64_t *most)
 {
     const struct mt_advice_backward *v = f->backwards.v;
     *least = *most = 0;
     for (size_t i = 0; i < f->blocks.n && f->backwards.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
-        if (!is_data(f, b))
+        if (b->bytes >= below || !is_data(f, b))
             continue;
         size_t next = mt_count_below(&v->start_ns, f->backwards.n, sizeof *v, b->alloc_ns);
         if (next == f->backwards.n || b->freed_ns <= v[next].start_ns)
@@ -173,18 +174,26 @@ static void find_inputs(const struct mt_advice_facts *f, int64_t *least, int64_t
     }
 }
 
-int64_t mt_batch_largest_input(const struct mt_advice_facts *f)
+int64_t mt_batch_largest_input(const struct mt_advice_facts *f, int64_t below)
 {
     int64_t least, most;
-    find_inputs(f, &least, &most);
+    find_inputs(f, below, &least, &most);
     return most;
 }
 
 int64_t mt_batch_smallest_input(const struct mt_advice_facts *f)
 {
     int64_t least, most;
-    find_inputs(f, &least, &most);
+    find_inputs(f, INT64_MAX, &least, &most);
     return least;
+}
+
+bool mt_batch_has_input(const struct mt_advice_facts *f, int64_t bytes)
+{
+    for (size_t i = 0; i < f->blocks.n; i++)
+        if (f->blocks.v[i].bytes == bytes && is_data(f, &f->blocks.v[i]))
+            return true;
+    return false;
 }
 
 bool mt_batch_has_cast(const struct mt_advice_facts *f, int64_t bytes)

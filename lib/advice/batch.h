@@ -63,10 +63,13 @@ enum mt_batch_growth mt_batch_growth(const struct mt_advice_facts *f,
                                      const struct mt_advice_block *block,
                                      const struct mt_batch_sizes *sizes);
 
-/* The largest block of data that is there when a backward pass begins, bytes; 0: none is known. And
- * the smallest: a batch cannot have more parts than that. */
-int64_t mt_batch_largest_input(const struct mt_advice_facts *f);
+/* The largest block of data smaller than `below` that is there when a backward pass begins, bytes;
+ * 0: none is known. And the smallest of all: a batch cannot have more parts than that. */
+int64_t mt_batch_largest_input(const struct mt_advice_facts *f, int64_t below);
 int64_t mt_batch_smallest_input(const struct mt_advice_facts *f);
+
+/* Whether there is data of that size at any time. */
+bool mt_batch_has_input(const struct mt_advice_facts *f, int64_t bytes);
 
 /* Whether a copy with numbers of another kind, of so many bytes, is there when a backward pass
  * begins: data that were made as float32 are then such copies. */

@@ -201,24 +201,39 @@ static bool is_as_large(double x, double y, int least)
     return y * 100 <= x * INPUTS_MORE_PERCENT && y * 100 >= x * least;
 }
 
-static char *differ_in_data(const struct mt_verify_run *before, const struct mt_verify_run *after)
+/* Whether the largest data of two runs, x and y bytes, are of batches of one size. */
+static bool are_as_large(const struct mt_verify_run *before, const struct mt_verify_run *after,
+                         double x, double y)
 {
-    double x = (double)mt_batch_largest_input(before->facts),
-           y = (double)mt_batch_largest_input(after->facts);
     int64_t parts = mt_verify_parts(before, after);
     /* Numbers of 2 bytes in place of 4 take half as much, and parts of a batch less than it. */
     bool retyped = is_retyped(before, after);
     int least = retyped || accumulates_more(before->facts, after->facts) ? INPUTS_CHANGED_PERCENT
                                                                          : INPUTS_LESS_PERCENT;
     if (x <= 0 || y <= 0 || is_as_large(x, y, least))
-        return NULL;
+        return true;
     if (y < x && retyped && mt_batch_has_cast(after->facts, (int64_t)x / 2))
-        return NULL;
-    if (parts != MT_UNKNOWN && is_as_large(x, y * (double)parts, least)) /* each made by itself */
-        return NULL;
+        return true;
+    return parts != MT_UNKNOWN &&
+           is_as_large(x, y * (double)parts, least); /* each made by itself */
+}
+
+static char *differ_in_data(const struct mt_verify_run *before, const struct mt_verify_run *after)
+{
+    const struct mt_advice_facts *f = before->facts, *g = after->facts;
+    int64_t below = INT64_MAX, x, y;
+    do {
+        x = mt_batch_largest_input(f, below);
+        y = mt_batch_largest_input(g, below);
+        if (are_as_large(before, after, (double)x, (double)y))
+            return NULL;
+        below = x > y ? x : y;
+        /* Data that the other run makes, too, but for no backward pass: an evaluation's, which a
+         * graph held. */
+    } while (mt_batch_has_input(x > y ? g : f, below));
     return mt_asprintf("batches of run '%s' are %.2g times as large as those of '%s': record the "
                        "changed program with the same ones.",
-                       after->name, y / x, before->name);
+                       after->name, (double)y / (double)x, before->name);
 }
 
 char *mt_verify_differ(const struct mt_verify_run *before, const struct mt_verify_run *after)
