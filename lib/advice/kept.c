@@ -218,11 +218,21 @@ void mt_advice_kept_free(struct mt_advice_facts *f)
     mt_vec_free(&f->kept.sites);
 }
 
+/* Data made in one iteration alone are what all others use, and those of a DataLoader wait for
+ * theirs. */
+static bool is_to_be_used(const struct mt_advice_facts *f, const struct mt_advice_block *b,
+                          const struct mt_advice_kept_site *s)
+{
+    return b->category == MT_CATEGORY_INPUT && !s->grows &&
+           (s->made_n == 1 ||
+            (b->alloc_op != MT_NONE && f->ops.v[b->alloc_op].inside & MT_IN_LOADER));
+}
+
 const struct mt_advice_kept_site *mt_advice_kept_site_of(const struct mt_advice_facts *f,
                                                          const struct mt_advice_block *b)
 {
     const struct mt_advice_kept_site *s = may_be_kept(f, b) ? site_of(&f->kept, b) : NULL;
-    return s && s->kept ? s : NULL;
+    return s && s->kept && !is_to_be_used(f, b, s) ? s : NULL;
 }
 
 bool *mt_advice_find_kept(const struct mt_advice_facts *f)

@@ -201,12 +201,12 @@ static void describe_results(struct mt_advice_plan *p, uint32_t view, long long 
     if (view != MT_NONE)
         mt_buf_addf(
             &p->because,
-            "results are alive two iterations later (%lld in all), though no graph holds them; "
+            "results are still alive two iterations later (of %lld), though no graph holds them; "
             "%s makes a view, and a view, even a detached one, holds its whole tensor",
             iterations, mt_advice_name(p->f, view));
     else
         mt_buf_addf(&p->because,
-                    "results are still alive two iterations after they were made (%lld in all), "
+                    "results are still alive two iterations later (of %lld), "
                     "although backward no longer needs them: stop keeping them, or keep only what "
                     "you need",
                     iterations);

@@ -174,7 +174,28 @@ def keep_weights_parts():
     return weights(list.extend, parts=4)
 
 
-PROGRAMS = (keep_outputs, keep_outputs_not, keep_gradients, keep_gradients_not, keep_hooks, keep_hooks_not, keep_features, keep_features_bounded, keep_tokens, keep_tokens_cat, keep_data, keep_data_no_grad, keep_weights, keep_weights_not, keep_weights_no_grad, keep_weights_parts)
+def learn(batches):
+    model = Net()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    for x, y in batches:
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(model(x), y).backward()
+        optimizer.step()
+        yield [x]
+
+
+def keep_batch():
+    """One batch for all steps."""
+    return learn([(torch.randn(512, 64), torch.randint(0, 10, (512,)))] * STEPS)
+
+
+def keep_prefetched():
+    """Batches that a worker makes ahead."""
+    data = torch.utils.data.TensorDataset(torch.randn(STEPS * 512, 64), torch.randint(0, 10, (STEPS * 512,)))
+    return learn(torch.utils.data.DataLoader(data, 512, num_workers=2, prefetch_factor=2))
+
+
+PROGRAMS = (keep_outputs, keep_outputs_not, keep_gradients, keep_gradients_not, keep_hooks, keep_hooks_not, keep_features, keep_features_bounded, keep_tokens, keep_tokens_cat, keep_data, keep_data_no_grad, keep_weights, keep_weights_not, keep_weights_no_grad, keep_weights_parts, keep_batch, keep_prefetched)
 
 
 def held(kept):
