@@ -2,6 +2,7 @@
 #include "lib/advice/rules.h"
 
 #include "lib/base/human.h"
+#include "lib/base/map.h"
 #include "lib/base/search.h"
 #include <stdlib.h>
 #include <string.h>
@@ -44,22 +45,41 @@ static uint32_t top_of_forward(const struct mt_advice_facts *f, uint32_t op)
     return op == MT_NONE ? MT_NONE : f->ops.v[f->ops.v[op].forward].top;
 }
 
+/* By size: gradients of what makes[] says of the op that they are of. To be freed. */
+static struct mt_map gradients_of(const struct mt_advice_facts *f, const bool *makes)
+{
+    struct mt_map sizes = {0};
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        uint32_t top =
+            b->category == MT_CATEGORY_GRADIENT ? top_of_forward(f, b->alloc_op) : MT_NONE;
+        if (top != MT_NONE && makes[top])
+            *mt_map_at(&sizes, (uint64_t)b->bytes) = 1;
+    }
+    return sizes;
+}
+
 /* Each part leaves a gradient of the output layer, which is added to that of the parts before: it
- * is there beside the one that was recorded, from the beginning of the pass on. makes: by op, it
- * makes what is cut into parts. */
+ * is there beside the one that was recorded, from the beginning of the pass on. Where gradients are
+ * accumulated, the later ones of a step are added to the first, and go. makes: by op, it makes what
+ * is cut into parts. */
 static void add_partial_gradients(struct mt_advice_plan *p, const bool *makes)
 {
     const struct mt_advice_facts *f = p->f;
     const struct mt_advice_backward *v = f->backwards.v;
+    struct mt_map sizes = gradients_of(f, makes);
     for (size_t i = 0; i < f->blocks.n && f->backwards.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
-        uint32_t top =
-            b->category == MT_CATEGORY_GRADIENT ? top_of_forward(f, b->alloc_op) : MT_NONE;
+        if ((b->category != MT_CATEGORY_GRADIENT && b->category != MT_CATEGORY_AUTOGRAD_DETAIL) ||
+            mt_map_get(&sizes, (uint64_t)b->bytes) == MT_MAP_NONE)
+            continue;
+        uint32_t top = top_of_forward(f, b->alloc_op);
         size_t pass = mt_count_up_to(&v->start_ns, f->backwards.n, sizeof *v, b->alloc_ns);
         if (top != MT_NONE && makes[top] && pass)
             mt_advice_add(p, v[pass - 1].start_ns, f->ops.v[b->alloc_op].end_ns,
                           p->lives.all.v[i].bytes);
     }
+    mt_map_free(&sizes);
 }
 
 /* Cuts into parts what is as large as that. Returns whether there is any. */

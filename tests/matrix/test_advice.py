@@ -61,6 +61,7 @@ PAIRS = (
     ("fused", "optim_adamwd", 1069096, 0.1, "exact"),
     ("chunked_loss", "bert", 11896092, 7.7, "about"),
     ("chunked_loss", "gpt_vocab", 43626624, 0.1, "about"),
+    ("chunked_loss", "words_accumulated", 2512400, 10.4, "about"),  # a sum of parts is there for a moment, too
     ("load_on_demand", "cnn_preload", 5462296, 0.1, "exact"),
     ("load_on_demand", "mlp_two_alike", 805152, 0.1, "about"),
     ("del_before_backward", "gpt_adamw", 24396764, 0.1, "exact"),
