@@ -84,10 +84,14 @@ static inline uint32_t slot_of(const struct mt_strtab *t, uint32_t h, const char
     return i;
 }
 
+uint32_t mt_strtab_find(const struct mt_strtab *t, const char *s, size_t n)
+{
+    return t->slot[slot_of(t, hash_of(t, s, n), s, n)].id - 1;
+}
+
 bool mt_strtab_has(const struct mt_strtab *t, const char *s)
 {
-    size_t n = strlen(s);
-    return t->slot[slot_of(t, hash_of(t, s, n), s, n)].id != 0;
+    return mt_strtab_find(t, s, strlen(s)) != MT_STRTAB_NONE;
 }
 
 uint32_t mt_strtab_add(struct mt_strtab *t, const char *s, size_t n)

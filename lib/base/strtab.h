@@ -40,6 +40,9 @@ static inline uint64_t mt_strtab_bytes(const struct mt_strtab *t)
 
 /* Id of the n bytes at s (any bytes), added if new. */
 uint32_t mt_strtab_add(struct mt_strtab *t, const char *s, size_t n);
+#define MT_STRTAB_NONE UINT32_MAX
+/* Its id; MT_STRTAB_NONE: it is not there. */
+uint32_t mt_strtab_find(const struct mt_strtab *t, const char *s, size_t n);
 bool mt_strtab_has(const struct mt_strtab *t, const char *s);
 
 static inline const char *mt_strtab_get(const struct mt_strtab *t, uint32_t id)

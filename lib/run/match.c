@@ -1,6 +1,7 @@
 #include "lib/run/match.h"
 
 #include "lib/base/hash.h"
+#include "lib/base/sort.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,18 @@ static bool find_python(const char *s, const char *end, struct python_frame *out
     return false;
 }
 
+/* The end of what changes from run to run and begins at s, in the frame start..end; s: nothing
+ * does.
+ */
+static const char *changing(const char *start, const char *s, const char *end, bool module)
+{
+    if (*s == '#' && digits(s + 1) > s + 1)
+        return digits(s + 1);
+    if (module && *s == '_' && digits(s + 1) == end)
+        return end;
+    return address(start, s);
+}
+
 /* Appends one frame of a path, s[0..n). */
 static void frame_form(struct mt_buf *out, const char *s, size_t n)
 {
@@ -85,16 +98,16 @@ static void frame_form(struct mt_buf *out, const char *s, size_t n)
         s = python.rest;
     }
     bool module = end - s > 11 && memcmp(s, "nn.Module: ", 11) == 0;
+    const char *kept = s; /* not yet appended */
     while (s < end) {
-        if (*s == '#' && digits(s + 1) > s + 1)
-            s = digits(s + 1);
-        else if (module && *s == '_' && digits(s + 1) == end)
-            s = end;
-        else if ((stop = address(start, s)) > s)
-            s = stop;
-        else
-            mt_buf_addc(out, *s++);
+        if ((stop = changing(start, s, end, module)) == s) {
+            s++;
+            continue;
+        }
+        mt_buf_add(out, kept, (size_t)(s - kept));
+        s = kept = stop;
     }
+    mt_buf_add(out, kept, (size_t)(s - kept));
 }
 
 void mt_canonical_name(struct mt_buf *out, const char *name)
@@ -130,34 +143,38 @@ static const char *function_of(const struct python_frame *python)
 struct aligner {
     const enum mt_group_key *keys;
     int key_n;
-    struct mt_strtab forms;
+    struct mt_buf form; /* of the key at hand */
     struct mt_matches *out;
 };
 
-/* The id of a key as seen by a kind of match; MT_NONE: it cannot match so. */
-static uint32_t form_of(struct aligner *a, const struct mt_match_key *k, enum mt_match match)
+/* A name says less than a form where it is the last of a path, or a function without its file. */
+static bool has_name(const struct aligner *a, const struct mt_match_key *k)
 {
-    struct mt_buf text = {0}, form = {0};
-    bool can = match != MT_MATCH_NAME;
+    bool has = false;
+    struct python_frame unused;
+    for (int i = 0; i < a->key_n && !has; i++)
+        has = a->keys[i] == MT_BY_PATH || has_python(k->key[i], &unused);
+    return has;
+}
+
+/* Makes the form of a key as seen by a kind of match; false: it cannot match so. */
+static bool make_form(struct aligner *a, const struct mt_match_key *k, enum mt_match match)
+{
+    if (match == MT_MATCH_NAME && !has_name(a, k))
+        return false;
+    mt_buf_clear(&a->form);
     for (int i = 0; i < a->key_n; i++) {
         const char *s = k->key[i];
         struct python_frame python;
-        bool path = a->keys[i] == MT_BY_PATH;
-        mt_buf_clear(&form);
-        if (match == MT_MATCH_NAME) {
-            bool line = !path && has_python(s, &python);
-            can |= path || line;
-            s = path ? last_name(s) : line ? function_of(&python) : s;
-        }
-        mt_canonical_name(&form, s);
-        mt_buf_add(&text, form.s, form.n);
-        mt_buf_addc(&text, '\x1f');
+        if (match == MT_MATCH_NAME && a->keys[i] == MT_BY_PATH)
+            s = last_name(s);
+        else if (match == MT_MATCH_NAME && has_python(s, &python))
+            s = function_of(&python);
+        mt_canonical_name(&a->form, s);
+        mt_buf_addc(&a->form, '\x1f');
     }
-    mt_buf_addc(&text, k->explicit_row ? '!' : (char)('0' + match));
-    uint32_t id = can ? mt_strtab_add(&a->forms, text.s, text.n) : MT_NONE;
-    mt_buf_free(&text);
-    mt_buf_free(&form);
-    return id;
+    mt_buf_addc(&a->form, k->explicit_row ? '!' : (char)('0' + match));
+    return true;
 }
 
 /* Adds a key to a row, which is made when it is MT_NONE. */
@@ -177,74 +194,104 @@ static void join(struct aligner *a, struct mt_match_key *k, int side, enum mt_ma
 
 /* A key not matched yet. */
 struct candidate {
-    uint32_t form;
-    int side;
+    uint32_t form; /* first, to sort by it */
+    uint32_t place;
     int64_t line; /* of its first Python frame, -1 = none */
-    size_t place;
-    struct mt_match_key *key;
+};
+
+struct candidates {
+    struct candidate *v;
+    size_t n, cap;
 };
 
 static int candidate_cmp(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;
-    if (x->form != y->form)
-        return x->form < y->form ? -1 : 1;
-    if (x->side != y->side)
-        return x->side - y->side;
     if (x->line != y->line)
         return x->line < y->line ? -1 : 1;
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
-/*
- * Candidates of one form, c[0..n0) of BASE and c[n0..n) of NEW, either side by line. As many lines
- * of a function on either side are the same lines, moved; else all of them are one row, unless the
- * function is all they share. BASE and NEW are asked the same: which is which must not matter.
- */
-static void match_form(struct aligner *a, struct candidate *c, size_t n0, size_t n,
-                       enum mt_match match)
+/* Brings candidates of one form in the order of their lines. Whether all have some. */
+static bool by_lines(const struct mt_match_key *keys, struct candidate *c, size_t n, bool *any)
 {
-    bool all_lines = c[0].line >= 0 && c[n0].line >= 0;
-    bool any_line = c[n0 - 1].line >= 0 || c[n - 1].line >= 0;
-    bool lines = n0 * 2 == n && all_lines;
+    struct python_frame python;
+    for (size_t i = 0; i < n; i++) {
+        bool has = has_python(keys[c[i].place].key[0], &python);
+        c[i].line = has ? strtoll(python.line, NULL, 10) : -1;
+        *any |= has;
+    }
+    if (n > 1)
+        qsort(c, n, sizeof *c, candidate_cmp);
+    return c[0].line >= 0;
+}
+
+/*
+ * Candidates of one form, of BASE and of NEW. As many lines of a function on either side are the
+ * same lines, moved; else all of them are one row, unless the function is all they share. BASE and
+ * NEW are asked the same: which is which must not matter.
+ */
+static void match_form(struct aligner *a, struct mt_match_key *side[2], struct candidate *c[2],
+                       const size_t n[2], enum mt_match match)
+{
+    bool all_lines = true, any_line = false;
+    for (int s = 0; s < 2; s++)
+        all_lines &= by_lines(side[s], c[s], n[s], &any_line);
+    bool lines = n[0] == n[1] && all_lines;
     uint32_t row = MT_NONE;
     if (!lines && match == MT_MATCH_NAME && any_line && a->keys[0] != MT_BY_PATH)
         return;
-    for (size_t i = 0; i < (lines ? n0 : n); i++) {
+    for (size_t i = 0; i < n[0]; i++) {
         row = lines ? MT_NONE : row;
-        join(a, c[i].key, c[i].side, match, &row);
+        join(a, &side[0][c[0][i].place], 0, match, &row);
         if (lines)
-            join(a, c[n0 + i].key, c[n0 + i].side, match, &row);
+            join(a, &side[1][c[1][i].place], 1, match, &row);
     }
+    for (size_t i = 0; i < n[1] && !lines; i++)
+        join(a, &side[1][c[1][i].place], 1, match, &row);
+}
+
+/* The keys of either side whose form BASE has, by form. Returns how many forms there are. */
+static uint32_t find_candidates(struct aligner *a, struct mt_match_key *side[2], const size_t n[2],
+                                enum mt_match match, struct candidates out[2])
+{
+    struct mt_strtab forms;
+    mt_strtab_init(&forms);
+    for (int s = 0; s < 2; s++)
+        for (uint32_t i = 0; i < n[s]; i++) {
+            const struct mt_match_key *k = &side[s][i];
+            if (k->row != MT_NONE || !make_form(a, k, match))
+                continue;
+            uint32_t form = s ? mt_strtab_find(&forms, a->form.s, a->form.n)
+                              : mt_strtab_add(&forms, a->form.s, a->form.n);
+            if (form != MT_STRTAB_NONE)
+                *mt_vec_push(&out[s]) = (struct candidate){.form = form, .place = i};
+        }
+    uint32_t form_n = forms.n;
+    mt_strtab_free(&forms);
+    for (int s = 0; s < 2; s++)
+        mt_sort_by_number(out[s].v, out[s].n, sizeof *out[s].v, form_n);
+    return form_n;
 }
 
 /* Joins what both sides have in this form; rows are made only where both do. */
 static void match_all(struct aligner *a, struct mt_match_key *side[2], const size_t n[2],
                       enum mt_match match)
 {
-    MT_VEC(struct candidate) all = {0};
-    mt_strtab_init(&a->forms);
-    for (int s = 0; s < 2; s++)
-        for (size_t i = 0; i < n[s]; i++) {
-            struct mt_match_key *k = &side[s][i];
-            uint32_t form = k->row == MT_NONE ? form_of(a, k, match) : MT_NONE;
-            struct python_frame python;
-            if (form == MT_NONE)
-                continue;
-            int64_t line = has_python(k->key[0], &python) ? strtoll(python.line, NULL, 10) : -1;
-            *mt_vec_push(&all) = (struct candidate){form, s, line, i, k};
-        }
-    if (all.n)
-        qsort(all.v, all.n, sizeof *all.v, candidate_cmp);
-    for (size_t first = 0, stop; first < all.n; first = stop) {
-        size_t n0 = 0;
-        for (stop = first; stop < all.n && all.v[stop].form == all.v[first].form; stop++)
-            n0 += all.v[stop].side == 0;
-        if (n0 && n0 < stop - first)
-            match_form(a, &all.v[first], n0, stop - first, match);
+    struct candidates all[2] = {0};
+    uint32_t form_n = find_candidates(a, side, n, match, all);
+    size_t first[2] = {0}, stop[2] = {0};
+    for (uint32_t form = 0; form < form_n && first[1] < all[1].n; form++) {
+        for (int s = 0; s < 2; s++)
+            for (first[s] = stop[s]; stop[s] < all[s].n && all[s].v[stop[s]].form == form;)
+                stop[s]++;
+        struct candidate *c[2] = {all[0].v + first[0], all[1].v + first[1]};
+        const size_t of_form[2] = {stop[0] - first[0], stop[1] - first[1]};
+        if (of_form[1])
+            match_form(a, side, c, of_form, match);
     }
-    mt_strtab_free(&a->forms);
-    mt_vec_free(&all);
+    mt_vec_free(&all[0]);
+    mt_vec_free(&all[1]);
 }
 
 /* ---- the same keys, of which there may be a million ---- */
@@ -341,6 +388,7 @@ void mt_match_groups(struct mt_match_key *base, size_t base_n, struct mt_match_k
     for (int match = MT_MATCH_FORM; match <= MT_MATCH_NAME; match++)
         if (forms >> match & 1)
             match_all(&a, side, n, (enum mt_match)match);
+    mt_buf_free(&a.form);
     for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < n[s]; i++)
             if (side[s][i].row == MT_NONE)
