@@ -12,8 +12,8 @@ SELECT memtool_each(parent_id, frame_id, top_frame_id, scope_frame_id, module_fr
   FROM node NOT INDEXED WHERE id >= ?1 AND id < ?2;
 
 -- name: load_times
--- in: ?1 first node, ?2 one past the last
-SELECT calls_n, time_ns, self_time_ns FROM node WHERE id >= ?1 AND id < ?2 ORDER BY id;
+-- in: as load_nodes, in whose order rows come
+SELECT memtool_each(calls_n, time_ns, self_time_ns) FROM node NOT INDEXED WHERE id >= ?1 AND id < ?2;
 
 -- name: load_frames
 -- in: ?1 first id, ?2 the last   out: id, name, 1 an annotation, 6 a Python function, 2 a category, 3 a thread, 4 a label, 5 a size, 7 an op, object, file

@@ -59,44 +59,47 @@ static void meet_groups(const struct node_groups *groups, const struct mt_groupe
     free(met);
 }
 
-static enum mt_status read_times(struct mt_db *db, const struct mt_run *run,
-                                 const struct node_groups *groups, const struct mt_tree *t,
-                                 mt_node_use *use, void *closure, struct mt_err *err)
-{
-    struct mt_stmt *s;
-    bool row;
-    MT_TRY(mt_db_query(db, MT_Q_LOAD_TIMES, &s, err));
-    mt_stmt_bind(s, "ii", run->node_first, run->node_first + run->node_n);
-    for (size_t node = 0;; node++) {
-        MT_TRY(mt_stmt_step(s, &row, err));
-        if (!row || node >= t->nodes.n)
-            break;
-        struct mt_node_part part = part_of(groups, node);
-        part.calls_n = mt_stmt_int(s, 0);
-        if (t->nodes.v[node].phase == MT_PHASE_RECOMPUTED)
-            part.recomputed_n = part.calls_n;
-        part.time_ns = mt_stmt_int(s, 1);
-        part.self_time_ns = mt_stmt_int(s, 2);
-        use(closure, &part);
-    }
-    mt_stmt_end(s);
-    return MT_OK;
-}
-
-struct stats_use {
+/* Where figures go that are read node by node. */
+struct node_reader {
     const struct node_groups *groups;
+    const struct mt_tree *tree;
     mt_node_use *use;
     void *closure;
+    size_t next; /* node whose times come next */
 };
+
+static void use_times(void *closure, const int64_t *cells)
+{
+    struct node_reader *r = closure;
+    if (r->next >= r->tree->nodes.n)
+        return;
+    struct mt_node_part part = part_of(r->groups, r->next);
+    part.calls_n = cells[0];
+    if (r->tree->nodes.v[r->next].phase == MT_PHASE_RECOMPUTED)
+        part.recomputed_n = part.calls_n;
+    part.time_ns = cells[1];
+    part.self_time_ns = cells[2];
+    r->next++;
+    r->use(r->closure, &part);
+}
+
+static enum mt_status read_times(struct mt_db *db, const struct mt_run *run, struct node_reader *r,
+                                 struct mt_err *err)
+{
+    struct mt_stmt *s;
+    MT_TRY(mt_db_query(db, MT_Q_LOAD_TIMES, &s, err));
+    mt_stmt_bind(s, "ii", run->node_first, run->node_first + run->node_n);
+    return mt_stmt_each(s, use_times, r, err);
+}
 
 static void use_stats(void *closure, uint64_t node, const struct mt_sums *self,
                       const struct mt_sums *total)
 {
-    const struct stats_use *to = closure;
-    struct mt_node_part part = part_of(to->groups, node);
+    const struct node_reader *r = closure;
+    struct mt_node_part part = part_of(r->groups, node);
     part.self = *self;
     part.total = *total;
-    to->use(to->closure, &part);
+    r->use(r->closure, &part);
 }
 
 static enum mt_status read_extras(struct mt_db *db, const struct mt_run *run,
@@ -132,14 +135,15 @@ enum mt_status mt_nodes_each(struct mt_db *db, const struct mt_run *run,
 {
     struct node_groups groups;
     find_groups(g, &groups);
+    struct node_reader reader = {
+        .groups = &groups, .tree = g->tree, .use = use, .closure = closure};
     enum mt_status st = MT_OK;
     if (device && !mt_device_has_events(device))
         meet_groups(&groups, g, use, closure);
     else
-        st = read_times(db, run, &groups, g->tree, use, closure, err);
+        st = read_times(db, run, &reader, err);
     if (st == MT_OK && device)
-        st = mt_load_stats_of(db, run, device, g->tree, use_stats,
-                              &(struct stats_use){&groups, use, closure}, err);
+        st = mt_load_stats_of(db, run, device, g->tree, use_stats, &reader, err);
     if (st == MT_OK && device && extras && device->knows & MT_KNOWS_EXTRAS)
         st = read_extras(db, run, device, &groups, g->tree, use, closure, err);
     free(groups.of);
