@@ -9,12 +9,13 @@ SELECT start_b, first_record, first_ns, min_ns, min_b, min_record, max_ns, max_b
 -- in: ?1 device id, ?2 number of the record
 SELECT next, blocks FROM live_keyframe WHERE device_id = ?1 AND record <= ?2 ORDER BY record DESC LIMIT 1;
 
--- name: live_block
--- in: ?1 id of a block, ?2 device id, ?3 number of a record
--- out, if it is live after that record: as `live`
+-- name: live_blocks
+-- in: ?1 id of a block, ?2 of a later one, ?3 device id, ?4 number of a record
+-- out, of those from the one to the other that are live after that record: as `live`
 SELECT a.bytes_b, a.alloc_ns, a.alloc_record, coalesce(o.node_id, a.alloc_node_id), o.shape_id, a.alloc_thread_id, a.rule, a.tensor_id
   FROM alloc a LEFT JOIN op o ON o.id = a.alloc_op_id
-  WHERE a.id = ?1 AND a.device_id = ?2 AND (a.freed_record > ?3 OR a.freed_record IS NULL);
+  WHERE a.id BETWEEN ?1 AND ?2 AND a.device_id = ?3 AND (a.freed_record > ?4 OR a.freed_record IS NULL)
+  ORDER BY a.id;
 
 -- name: live
 -- The blocks allocated from some block on up to a record that are live after it.

@@ -191,30 +191,48 @@ static void add_live(struct mt_live_set *out, const struct mt_allocation *life)
     mt_wrap_inc(&out->sum_b, life->bytes);
 }
 
-/* Adds those of the marked blocks, from a number up to another one, that are still live. */
+/* Adds those of the blocks first..last that are still live. */
+static enum mt_status add_blocks(struct mt_allocations *l, const struct mt_run_device *device,
+                                 int64_t first, int64_t last, int64_t record,
+                                 struct mt_live_set *out, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    struct mt_allocation life;
+    bool row;
+    MT_TRY(mt_db_query(l->db, MT_Q_LIVE_BLOCKS, &s, err));
+    mt_stmt_bind(s, "iiii", l->run->alloc_first + first, l->run->alloc_first + last, device->id,
+                 record);
+    for (;;) {
+        MT_TRY(mt_stmt_step(s, &row, err));
+        if (!row)
+            return MT_OK;
+        MT_TRY(read_life(l, s, &life, err));
+        if (is_wanted(device, &life))
+            add_live(out, &life);
+    }
+}
+
+/* Adds those of the marked blocks, from a number up to another one, that are still live: mostly
+ * many stand side by side. */
 static enum mt_status add_from_keyframe(struct mt_allocations *l,
                                         const struct mt_run_device *device,
                                         const struct keyframe *keyframe, int64_t from, int64_t to,
                                         int64_t record, struct mt_live_set *out, struct mt_err *err)
 {
-    struct mt_stmt *s;
-    struct mt_allocation life;
-    bool row;
-    int64_t block = -1;
-    for (size_t at = 0;
-         mt_unpack_number(keyframe->blocks, keyframe->n, &at, &block) && block < to;) {
+    int64_t block = -1, first = 0, next = 0; /* those to be added, first..next - 1 */
+    enum mt_status st = MT_OK;
+    for (size_t at = 0; st == MT_OK &&
+                        mt_unpack_number(keyframe->blocks, keyframe->n, &at, &block) &&
+                        block < to;) {
         if (block < from || block >= l->run->alloc_n)
             continue;
-        MT_TRY(mt_db_query(l->db, MT_Q_LIVE_BLOCK, &s, err));
-        mt_stmt_bind(s, "iii", l->run->alloc_first + block, device->id, record);
-        MT_TRY(mt_stmt_step(s, &row, err));
-        if (!row)
-            continue;
-        MT_TRY(read_life(l, s, &life, err));
-        if (is_wanted(device, &life))
-            add_live(out, &life);
+        if (block != next && next > first)
+            st = add_blocks(l, device, first, next - 1, record, out, err);
+        first = block == next ? first : block;
+        next = block + 1;
     }
-    return MT_OK;
+    return st == MT_OK && next > first ? add_blocks(l, device, first, next - 1, record, out, err)
+                                       : st;
 }
 
 /* Adds the live ones of the blocks that are allocated later. */
