@@ -197,11 +197,7 @@ static const struct {
 
 static bool has(const char *s, size_t n, const char *part)
 {
-    size_t k = strlen(part);
-    for (size_t i = 0; i + k <= n; i++)
-        if (memcmp(s + i, part, k) == 0)
-            return true;
-    return false;
+    return memmem(s, n, part, strlen(part)) != NULL;
 }
 
 static bool starts(const char *s, size_t n, const char *with)
@@ -212,10 +208,9 @@ static bool starts(const char *s, size_t n, const char *with)
 
 static bool listed(const char *const *names, const char *s, size_t n)
 {
-    for (; *names; names++)
-        if (strlen(*names) == n && memcmp(*names, s, n) == 0)
-            return true;
-    return false;
+    while (*names && (strncmp(*names, s, n) != 0 || (*names)[n]))
+        names++;
+    return *names != NULL;
 }
 
 /* Code that is in no file: what was typed in is the user's, what libraries make is not. */
@@ -243,6 +238,8 @@ enum mt_code_owner mt_python_owner(const char *file, size_t n)
         first++;
     if (first == n && n > 3 && memcmp(file + n - 3, ".py", 3) == 0)
         first -= 3;
+    if (!first)
+        return MT_CODE_USER;
     if (listed(torch, file, first) || listed(standard, file, first))
         return MT_CODE_TORCH;
     return listed(packages, file, first) ? MT_CODE_PACKAGE : MT_CODE_USER;
