@@ -3,8 +3,8 @@
 -- name: export_frames
 -- in: ?1 first node, ?2 one past the last
 -- out: of each node, source file and line of its function (NULL: unknown, or an op); kind of its frame; whether it is the nn.Module, and has a number as one
-SELECT (SELECT text FROM string WHERE id = f.file_id AND f.kind <> 0), n.line, f.kind, n.module_frame_id IS n.frame_id, f.instance >= 0
-  FROM node n LEFT JOIN frame f ON f.id = n.frame_id WHERE n.id >= ?1 AND n.id < ?2 ORDER BY n.id;
+SELECT (SELECT text FROM string WHERE id = f.file_id AND f.kind <> 0), n.line, f.kind, o.module_frame_id IS n.frame_id, f.instance >= 0
+  FROM node n LEFT JOIN node_op o ON o.node_id = n.id LEFT JOIN frame f ON f.id = n.frame_id WHERE n.id >= ?1 AND n.id < ?2 ORDER BY n.id;
 
 -- name: export_process
 -- in: ?1 run id

@@ -2,18 +2,17 @@
 
 -- name: load_nodes
 -- Rows come in the order of their ids: they are read from the table itself.
--- in: ?1 first node, ?2 one past the last
-SELECT memtool_each(parent_id, frame_id, top_frame_id, scope_frame_id, module_frame_id, phase)
-  FROM node NOT INDEXED WHERE id >= ?1 AND id < ?2;
+-- in: ?1 first node, ?2 one past the last   out: those of heap logs, which have no ops
+SELECT memtool_each(parent_id, frame_id, top_frame_id, scope_frame_id) FROM node NOT INDEXED WHERE id >= ?1 AND id < ?2;
 
--- name: load_items
+-- name: load_op_nodes
 -- in: as load_nodes
 SELECT memtool_each(parent_id, frame_id, top_frame_id, scope_frame_id, module_frame_id, phase, calls_n, time_ns, self_time_ns)
-  FROM node NOT INDEXED WHERE id >= ?1 AND id < ?2;
+  FROM node NOT INDEXED LEFT JOIN node_op ON node_id = id WHERE id >= ?1 AND id < ?2;
 
 -- name: load_times
 -- in: as load_nodes, in whose order rows come
-SELECT memtool_each(calls_n, time_ns, self_time_ns) FROM node NOT INDEXED WHERE id >= ?1 AND id < ?2;
+SELECT memtool_each(calls_n, time_ns, self_time_ns) FROM node NOT INDEXED LEFT JOIN node_op ON node_id = id WHERE id >= ?1 AND id < ?2;
 
 -- name: load_frames
 -- in: ?1 first id, ?2 the last   out: id, name, 1 an annotation, 6 a Python function, 2 a category, 3 a thread, 4 a label, 5 a size, 7 an op, object, file
@@ -27,8 +26,11 @@ SELECT f.id, coalesce(CASE WHEN f.instance < 0 THEN s.text ELSE s.text || '_' ||
 -- name: load_frame_ids
 -- The frames of nodes, in the order of load_nodes, as there.
 -- in: ?1 first node, ?2 one past the last
-SELECT memtool_each(frame_id, top_frame_id, scope_frame_id, module_frame_id)
-  FROM node NOT INDEXED WHERE id >= ?1 AND id < ?2;
+SELECT memtool_each(frame_id, top_frame_id, scope_frame_id) FROM node NOT INDEXED WHERE id >= ?1 AND id < ?2;
+
+-- name: load_module_ids
+-- in: as load_frame_ids   out: the frames of modules, and two more cells
+SELECT memtool_each(module_frame_id, 0, 0) FROM node_op WHERE node_id >= ?1 AND node_id < ?2;
 
 -- name: load_labels
 -- in: ?1 first node, ?2 one past the last   out: what a recorder was told of allocations
@@ -45,23 +47,21 @@ SELECT coalesce(s.text, '') FROM node n JOIN frame f ON f.id = n.frame_id JOIN s
     AND f.kind = 3 ORDER BY n.id;
 
 -- name: load_stats
--- in: ?1 first node, ?2 one past the last, ?3 device id   out: node, whether its subtree did what it did itself, itself, subtree
-SELECT memtool_each(node_id, coalesce(alloc_b, at_peak_b, at_end_b, alloc_n, at_peak_n, at_end_n, freed_b) IS NULL,
-  self_alloc_b, self_freed_b, self_alloc_n, self_at_peak_b, self_at_end_b, self_at_peak_n, self_at_end_n,
-  alloc_b, freed_b, alloc_n, at_peak_b, at_end_b, at_peak_n, at_end_n)
+-- in: ?1 first node, ?2 one past the last, ?3 device id   out: node, 0 itself or 1 its subtree, which comes behind it, figures
+SELECT memtool_each(node_id, subtree, alloc_b, freed_b, alloc_n, at_peak_b, at_end_b, at_peak_n, at_end_n)
   FROM node_stat WHERE node_id >= ?1 AND node_id < ?2 AND device_id = ?3;
 
 -- name: load_at_peak
 -- What nodes themselves held at the peak.
 -- in: as load_stats
-SELECT memtool_each(node_id, self_at_peak_b, self_at_peak_n) FROM node_stat
-  WHERE node_id >= ?1 AND node_id < ?2 AND device_id = ?3 AND (self_at_peak_b <> 0 OR self_at_peak_n <> 0);
+SELECT memtool_each(node_id, at_peak_b, at_peak_n) FROM node_stat
+  WHERE node_id >= ?1 AND node_id < ?2 AND device_id = ?3 AND subtree = 0 AND (at_peak_b <> 0 OR at_peak_n <> 0);
 
 -- name: load_at_end
 -- The same of the end.
 -- in: as load_stats
-SELECT memtool_each(node_id, self_at_end_b, self_at_end_n) FROM node_stat
-  WHERE node_id >= ?1 AND node_id < ?2 AND device_id = ?3 AND (self_at_end_b <> 0 OR self_at_end_n <> 0);
+SELECT memtool_each(node_id, at_end_b, at_end_n) FROM node_stat
+  WHERE node_id >= ?1 AND node_id < ?2 AND device_id = ?3 AND subtree = 0 AND (at_end_b <> 0 OR at_end_n <> 0);
 
 -- name: load_categories
 -- in: ?1 device id   out: node (0: outside every op), category, what the node itself did to its blocks

@@ -126,28 +126,31 @@ CREATE TABLE node (
   id INTEGER PRIMARY KEY,
   parent_id INTEGER,               -- NULL = root
   frame_id INTEGER NOT NULL,
-  top_frame_id INTEGER NOT NULL,   -- outermost operator under the innermost annotation or Python frame
+  top_frame_id INTEGER,            -- outermost operator under the innermost annotation or Python frame; NULL = frame_id
   scope_frame_id INTEGER,          -- innermost record_function scope; NULL = none
-  module_frame_id INTEGER,         -- innermost nn.Module; NULL = none
-  phase INTEGER NOT NULL,          -- 0 other, 1 forward, 2 backward, 3 optimizer, 4 data loading, 5 recomputed
-  calls_n INTEGER NOT NULL,
-  time_ns INTEGER NOT NULL, self_time_ns INTEGER NOT NULL,
   line INTEGER,                    -- where in the frame's file the path goes on; NULL: unknown, or several lines
   stat_node_id INTEGER             -- node below, on whose rows of node_stat this one's figures with its subtree are: it did
                                    -- nothing itself, and nothing else below it did; NULL: its own rows
 );
 
--- What a node did on a device; self_ = itself, without = with its subtree. No row: nothing, or what one node below
--- did alone (node.stat_node_id). NULL: unknown (device.knows). freed_b: what the node freed, be it another's; in heap logs, what was freed of its own.
--- Without self_, all of them NULL: the same as the node itself.
+-- What call paths of ops have beyond that. No row: no module, phase 0, no calls.
+CREATE TABLE node_op (
+  node_id INTEGER PRIMARY KEY,
+  module_frame_id INTEGER,         -- innermost nn.Module; NULL = none
+  phase INTEGER NOT NULL,          -- 0 other, 1 forward, 2 backward, 3 optimizer, 4 data loading, 5 recomputed
+  calls_n INTEGER NOT NULL,
+  time_ns INTEGER NOT NULL, self_time_ns INTEGER NOT NULL
+);
+
+-- What a node did on a device. Without its subtree no row: nothing, but what is NULL with it is unknown; with its subtree
+-- no row: the same as the node itself, or what one node below did alone (node.stat_node_id). NULL: unknown
+-- (device.knows). freed_b: what the node freed, be it another's; in heap logs, what was freed of its own.
 CREATE TABLE node_stat (
   node_id INTEGER NOT NULL, device_id INTEGER NOT NULL,
-  self_alloc_b INTEGER, self_freed_b INTEGER, self_alloc_n INTEGER,
-  self_at_peak_b INTEGER, self_at_end_b INTEGER,
-  self_at_peak_n INTEGER, self_at_end_n INTEGER, -- blocks
+  subtree INTEGER NOT NULL,        -- 0: what the node did itself, 1: with its subtree
   alloc_b INTEGER, freed_b INTEGER, alloc_n INTEGER,
-  at_peak_b INTEGER, at_end_b INTEGER, at_peak_n INTEGER, at_end_n INTEGER,
-  PRIMARY KEY (node_id, device_id)
+  at_peak_b INTEGER, at_end_b INTEGER, at_peak_n INTEGER, at_end_n INTEGER, -- n: blocks
+  PRIMARY KEY (node_id, device_id, subtree)
 ) WITHOUT ROWID;
 
 -- What a node itself did on a device to the blocks of one category: 1 parameter, 2 optimizer state, 3 input, 4 temporary,
@@ -259,8 +262,8 @@ CREATE TABLE holding (
   device_id INTEGER NOT NULL,
   node_id INTEGER NOT NULL,        -- 0: outside every op
   size_b INTEGER NOT NULL,         -- bytes a block, on average, if each change has the same; else 0
-  changes TEXT NOT NULL,           -- JSON: [moment, blocks, moment, blocks, ...], moments rising; with size_b 0
-                                   -- [moment, bytes, blocks, moment, bytes, blocks, ...]
+  changes TEXT NOT NULL,           -- JSON: [moment, blocks, moments later, blocks, ...]; with size_b 0
+                                   -- [moment, bytes, blocks, moments later, bytes, blocks, ...]
   PRIMARY KEY (device_id, node_id, size_b)
 ) WITHOUT ROWID;
 
@@ -374,17 +377,25 @@ CREATE VIEW v_frame AS SELECT f.id, CASE WHEN f.instance < 0 THEN s.text ELSE s.
 
 -- Call paths of all runs with their figures per device.
 CREATE VIEW v_node AS SELECT r.name AS run, n.id, n.parent_id, f.name, f.kind, t.name AS top, sc.name AS scope, m.name AS module,
-  CASE n.phase WHEN 1 THEN 'forward' WHEN 2 THEN 'backward' WHEN 3 THEN 'optimizer' WHEN 4 THEN 'data loading' WHEN 5 THEN 'recomputed' ELSE 'other' END AS phase,
-  n.calls_n, n.time_ns, n.self_time_ns, d.name AS device,
-  (n.stat_node_id IS NULL) * (st.self_alloc_b - st.self_freed_b) AS self_net_b, coalesce(st.alloc_b, st.self_alloc_b) - coalesce(st.freed_b, st.self_freed_b) AS net_b,
-  (n.stat_node_id IS NULL) * st.self_alloc_b AS self_alloc_b, coalesce(st.alloc_b, st.self_alloc_b) AS alloc_b, (n.stat_node_id IS NULL) * st.self_freed_b AS self_freed_b, coalesce(st.freed_b, st.self_freed_b) AS freed_b, (n.stat_node_id IS NULL) * st.self_alloc_n AS self_alloc_n, coalesce(st.alloc_n, st.self_alloc_n) AS alloc_n,
-  (n.stat_node_id IS NULL) * st.self_at_peak_b AS self_at_peak_b, coalesce(st.at_peak_b, st.self_at_peak_b) AS at_peak_b, (n.stat_node_id IS NULL) * st.self_at_peak_n AS self_at_peak_n, coalesce(st.at_peak_n, st.self_at_peak_n) AS at_peak_n,
-  (n.stat_node_id IS NULL) * st.self_at_end_b AS self_at_end_b, coalesce(st.at_end_b, st.self_at_end_b) AS at_end_b, (n.stat_node_id IS NULL) * st.self_at_end_n AS self_at_end_n, coalesce(st.at_end_n, st.self_at_end_n) AS at_end_n,
+  CASE o.phase WHEN 1 THEN 'forward' WHEN 2 THEN 'backward' WHEN 3 THEN 'optimizer' WHEN 4 THEN 'data loading' WHEN 5 THEN 'recomputed' ELSE 'other' END AS phase,
+  coalesce(o.calls_n, 0) AS calls_n, coalesce(o.time_ns, 0) AS time_ns, coalesce(o.self_time_ns, 0) AS self_time_ns, d.name AS device,
+  iif(se.subtree IS NULL OR n.stat_node_id, 0 * iif(st.subtree, st.alloc_b, se.alloc_b), se.alloc_b) - iif(se.subtree IS NULL OR n.stat_node_id, 0 * iif(st.subtree, st.freed_b, se.freed_b), se.freed_b) AS self_net_b,
+  iif(st.subtree, st.alloc_b, se.alloc_b) - iif(st.subtree, st.freed_b, se.freed_b) AS net_b,
+  iif(se.subtree IS NULL OR n.stat_node_id, 0 * iif(st.subtree, st.alloc_b, se.alloc_b), se.alloc_b) AS self_alloc_b, iif(st.subtree, st.alloc_b, se.alloc_b) AS alloc_b,
+  iif(se.subtree IS NULL OR n.stat_node_id, 0 * iif(st.subtree, st.freed_b, se.freed_b), se.freed_b) AS self_freed_b, iif(st.subtree, st.freed_b, se.freed_b) AS freed_b,
+  iif(se.subtree IS NULL OR n.stat_node_id, 0 * iif(st.subtree, st.alloc_n, se.alloc_n), se.alloc_n) AS self_alloc_n, iif(st.subtree, st.alloc_n, se.alloc_n) AS alloc_n,
+  iif(se.subtree IS NULL OR n.stat_node_id, 0 * iif(st.subtree, st.at_peak_b, se.at_peak_b), se.at_peak_b) AS self_at_peak_b, iif(st.subtree, st.at_peak_b, se.at_peak_b) AS at_peak_b,
+  iif(se.subtree IS NULL OR n.stat_node_id, 0 * iif(st.subtree, st.at_peak_n, se.at_peak_n), se.at_peak_n) AS self_at_peak_n, iif(st.subtree, st.at_peak_n, se.at_peak_n) AS at_peak_n,
+  iif(se.subtree IS NULL OR n.stat_node_id, 0 * iif(st.subtree, st.at_end_b, se.at_end_b), se.at_end_b) AS self_at_end_b, iif(st.subtree, st.at_end_b, se.at_end_b) AS at_end_b,
+  iif(se.subtree IS NULL OR n.stat_node_id, 0 * iif(st.subtree, st.at_end_n, se.at_end_n), se.at_end_n) AS self_at_end_n, iif(st.subtree, st.at_end_n, se.at_end_n) AS at_end_n,
   f.object, f.file, n.line
   FROM run r JOIN node n ON n.id >= r.node_first AND n.id < r.node_first + r.node_n
-  JOIN v_frame f ON f.id = n.frame_id JOIN v_frame t ON t.id = n.top_frame_id
-  LEFT JOIN v_frame sc ON sc.id = n.scope_frame_id LEFT JOIN v_frame m ON m.id = n.module_frame_id
-  LEFT JOIN node_stat st ON st.node_id = coalesce(n.stat_node_id, n.id) LEFT JOIN device d ON d.id = st.device_id;
+  LEFT JOIN node_op o ON o.node_id = n.id
+  JOIN v_frame f ON f.id = n.frame_id JOIN v_frame t ON t.id = coalesce(n.top_frame_id, n.frame_id)
+  LEFT JOIN v_frame sc ON sc.id = n.scope_frame_id LEFT JOIN v_frame m ON m.id = o.module_frame_id
+  LEFT JOIN device d ON d.run_id = r.id AND EXISTS (SELECT 1 FROM node_stat WHERE node_id = coalesce(n.stat_node_id, n.id) AND device_id = d.id)
+  LEFT JOIN node_stat se ON se.node_id = coalesce(n.stat_node_id, n.id) AND se.device_id = d.id AND se.subtree = 0
+  LEFT JOIN node_stat st ON st.node_id = coalesce(n.stat_node_id, n.id) AND st.device_id = d.id AND st.subtree = 1;
 
 -- Every op of all runs.
 CREATE VIEW v_op AS SELECT r.name AS run, o.id, o.parent_id, coalesce(rs.text, f.name) AS name, f.kind, t.tid AS thread,
@@ -401,7 +412,7 @@ CREATE VIEW v_alloc AS SELECT r.name AS run, a.id, d.name AS device, a.bytes_b, 
   a.alloc_ns IS NOT NULL AND a.alloc_thread_id IS NULL AS alloc_unseen, a.alloc_record, a.freed_record,
   (SELECT CASE WHEN s.end_ns > a.alloc_ns OR s.end_ns >= r.dur_ns THEN s.number END FROM step s
     WHERE s.run_id = r.id AND s.start_ns <= a.alloc_ns ORDER BY s.start_ns DESC, s.position DESC LIMIT 1) AS step,
-  CASE bn.phase WHEN 0 THEN 'other' WHEN 1 THEN 'forward' WHEN 2 THEN 'backward' WHEN 3 THEN 'optimizer' WHEN 4 THEN 'data loading' WHEN 5 THEN 'recomputed' END AS phase,
+  CASE coalesce(bp.phase, bn.id * 0) WHEN 0 THEN 'other' WHEN 1 THEN 'forward' WHEN 2 THEN 'backward' WHEN 3 THEN 'optimizer' WHEN 4 THEN 'data loading' WHEN 5 THEN 'recomputed' END AS phase,
   CASE a.rule WHEN 1 THEN 'temporary' WHEN 2 THEN 'optimizer state' WHEN 3 THEN 'temporary' WHEN 4 THEN 'activation (recomputed)'
     WHEN 5 THEN 'gradient' WHEN 6 THEN 'gradient' WHEN 7 THEN 'autograd detail' WHEN 8 THEN 'parameter' WHEN 9 THEN 'parameter'
     WHEN 10 THEN 'input' WHEN 11 THEN 'activation' WHEN 12 THEN 'activation' WHEN 13 THEN 'activation' WHEN 16 THEN 'activation'
@@ -415,8 +426,9 @@ CREATE VIEW v_alloc AS SELECT r.name AS run, a.id, d.name AS device, a.bytes_b, 
   FROM run r JOIN alloc a ON a.id >= r.alloc_first AND a.id < r.alloc_first + r.alloc_n
   JOIN device d ON d.id = a.device_id
   LEFT JOIN op bo ON bo.id = a.alloc_op_id LEFT JOIN node bn ON bn.id = coalesce(bo.node_id, a.alloc_node_id) LEFT JOIN v_frame bf ON bf.id = bn.frame_id
-  LEFT JOIN v_frame tf ON tf.id = bn.top_frame_id LEFT JOIN v_frame sc ON sc.id = bn.scope_frame_id
-  LEFT JOIN v_frame m ON m.id = bn.module_frame_id LEFT JOIN string sh ON sh.id = bo.shape_id LEFT JOIN string tn ON tn.id = a.tensor_id
+  LEFT JOIN node_op bp ON bp.node_id = bn.id
+  LEFT JOIN v_frame tf ON tf.id = coalesce(bn.top_frame_id, bn.frame_id) LEFT JOIN v_frame sc ON sc.id = bn.scope_frame_id
+  LEFT JOIN v_frame m ON m.id = bp.module_frame_id LEFT JOIN string sh ON sh.id = bo.shape_id LEFT JOIN string tn ON tn.id = a.tensor_id
   LEFT JOIN op fo ON fo.id = a.freed_op_id LEFT JOIN node fn ON fn.id = coalesce(fo.node_id, a.freed_node_id) LEFT JOIN v_frame ff ON ff.id = fn.frame_id;
 
 -- Runs and devices, one row each. peak_*: NULL of a snapshot without history. kept_b: of start_b, what older_from tells of and v_alloc has no blocks of.
@@ -453,10 +465,12 @@ CREATE VIEW v_holding AS SELECT c.run, c.device, c.node_id, (SELECT name FROM v_
   (SELECT s.number FROM step s WHERE m.kind = 0 AND s.run_id = c.run_id AND s.start_ns <= m.time_ns AND s.position = m.position
     ORDER BY s.start_ns DESC LIMIT 1) AS step,
   iif(c.size_b, c.size_b, 1) * c.held AS change_b, c.change_n, c.size_b, m.time_ns
-  FROM (SELECT r.name AS run, d.name AS device, h.node_id, h.size_b, r.id AS run_id, max(iif(j.key % iif(h.size_b, 2, 3) = 0, j.value, NULL)) AS moment,
-    max(iif(j.key % iif(h.size_b, 2, 3) = 1, j.value, NULL)) AS held, max(iif((j.key + 1) % iif(h.size_b, 2, 3) = 0, j.value, NULL)) AS change_n
-    FROM run r JOIN device d ON d.run_id = r.id JOIN holding h ON h.device_id = d.id JOIN json_each(h.changes) j
-    GROUP BY h.device_id, h.node_id, h.size_b, j.key / iif(h.size_b, 2, 3), r.name, d.name) c
+  FROM (SELECT run, device, node_id, size_b, run_id, held, change_n, sum(moments) OVER (PARTITION BY run, device, node_id, size_b ORDER BY place) AS moment
+    FROM (SELECT r.name AS run, d.name AS device, h.node_id, h.size_b, r.id AS run_id, j.key / iif(h.size_b, 2, 3) AS place,
+      max(iif(j.key % iif(h.size_b, 2, 3) = 0, j.value, NULL)) AS moments, max(iif(j.key % iif(h.size_b, 2, 3) = 1, j.value, NULL)) AS held,
+      max(iif((j.key + 1) % iif(h.size_b, 2, 3) = 0, j.value, NULL)) AS change_n
+      FROM run r JOIN device d ON d.run_id = r.id JOIN holding h ON h.device_id = d.id JOIN json_each(h.changes) j
+      GROUP BY h.device_id, h.node_id, h.size_b, place, r.name, d.name)) c
   LEFT JOIN node n ON n.id = c.node_id JOIN moment m ON m.run_id = c.run_id AND m.position = c.moment;
 
 -- What blocks of each size did: heap logs that number allocations by size.

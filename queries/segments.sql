@@ -14,7 +14,7 @@ SELECT g.address, g.size_b, g.stream, p.text, g.small, g.expandable, g.alloc_ns
 -- out: address, bytes_b, size_b (NULL unknown), state, alloc_ns, top, scope (NULL: unknown)
 SELECT b.address, a.bytes_b, b.size_b, b.state, a.alloc_ns, t.name, sc.name
   FROM alloc a JOIN block b ON b.alloc_id = a.id LEFT JOIN node n ON n.id = a.alloc_node_id
-  LEFT JOIN v_frame t ON t.id = n.top_frame_id LEFT JOIN v_frame sc ON sc.id = n.scope_frame_id
+  LEFT JOIN v_frame t ON t.id = coalesce(n.top_frame_id, n.frame_id) LEFT JOIN v_frame sc ON sc.id = n.scope_frame_id
   WHERE a.id >= ?1 AND a.id < ?2 AND a.device_id = ?3 AND (a.alloc_record IS NULL OR a.alloc_record <= ?4)
     AND (a.freed_record IS NULL OR a.freed_record > ?4)
   ORDER BY b.address < 0, b.address;

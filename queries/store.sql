@@ -47,10 +47,11 @@ INSERT INTO device VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?1
 -- name: thread_add
 INSERT INTO thread VALUES (?1,?2,?3,?4,?5,?6,?7);
 -- name: node_add_all
-INSERT INTO node(parent_id, frame_id, top_frame_id, scope_frame_id, module_frame_id, phase, calls_n, time_ns, self_time_ns, line, stat_node_id)
-  SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10 FROM temp.rows;
+INSERT INTO node(parent_id, frame_id, top_frame_id, scope_frame_id, line, stat_node_id) SELECT c0, c1, c2, c3, c4, c5 FROM temp.rows;
+-- name: node_op_add_all
+INSERT INTO node_op SELECT c0, c1, c2, c3, c4, c5 FROM temp.rows;
 -- name: node_stat_add_all
-INSERT INTO node_stat SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15 FROM temp.rows;
+INSERT INTO node_stat SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9 FROM temp.rows;
 -- name: node_category_add_all
 INSERT INTO node_category SELECT c0, c1, c2, c3, c4, c5, c6, c7, c8, c9 FROM temp.rows;
 -- name: node_extra_add_all
@@ -100,6 +101,9 @@ INSERT INTO block SELECT c0, coalesce(c1, -9223372036854775808), c2, coalesce(c3
 -- name: run_delete_stats
 -- in: ?1 run id, here and below
 DELETE FROM node_stat WHERE node_id >= (SELECT node_first FROM run WHERE id = ?1)
+  AND node_id < (SELECT node_first + node_n FROM run WHERE id = ?1);
+-- name: run_delete_node_ops
+DELETE FROM node_op WHERE node_id >= (SELECT node_first FROM run WHERE id = ?1)
   AND node_id < (SELECT node_first + node_n FROM run WHERE id = ?1);
 -- name: run_delete_nodes
 DELETE FROM node WHERE id >= (SELECT node_first FROM run WHERE id = ?1)
@@ -171,9 +175,10 @@ UPDATE run_group SET run_id = ?2 WHERE run_id = ?1;
 
 -- name: sweep_frames
 -- Frames that no node of any run has.
-DELETE FROM frame WHERE id NOT IN (SELECT frame_id FROM node UNION ALL SELECT top_frame_id FROM node
+DELETE FROM frame WHERE id NOT IN (SELECT frame_id FROM node
+  UNION ALL SELECT top_frame_id FROM node WHERE top_frame_id IS NOT NULL
   UNION ALL SELECT scope_frame_id FROM node WHERE scope_frame_id IS NOT NULL
-  UNION ALL SELECT module_frame_id FROM node WHERE module_frame_id IS NOT NULL);
+  UNION ALL SELECT module_frame_id FROM node_op WHERE module_frame_id IS NOT NULL);
 -- name: sweep_strings
 -- Texts that nothing refers to; frames are swept before.
 DELETE FROM string WHERE id NOT IN (SELECT name_id FROM frame

@@ -150,7 +150,7 @@ static enum mt_status read_holdings(struct mt_leak_finder *f, const struct mt_ru
         const int64_t size = mt_stmt_int(s, 1);
         bool doubtful = mt_doubt_is_on(&f->doubt, node, size);
         uint32_t site = mt_leak_part(group_of_node(f, node), doubtful);
-        struct mt_held_change c;
+        struct mt_held_change c = {0};
         for (const char *at = mt_stmt_text(s, 2); mt_held_text_next(&at, size, &c);)
             if (c.moment >= 0 && c.moment <= f->step_n) /* else: a damaged database */
                 mt_retained_change(&f->holdings, site, c.moment, c.bytes, c.blocks);

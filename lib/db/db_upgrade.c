@@ -82,7 +82,9 @@ const struct mt_db_step mt_db_steps[] = {
      "  at_peak_n INTEGER NOT NULL, at_end_n INTEGER NOT NULL, PRIMARY KEY (device_id, least_b)) "
      "  WITHOUT ROWID"},
     /* Further figures of call paths that follow each other may be one row; where blocks are of one
-     * size, changes of what a path holds leave out bytes. Steps are found by time. */
+     * size, changes of what a path holds leave out bytes, and moments count from the one before.
+     * Steps are found by time. What only ops have, and figures with what is below where they
+     * differ, are rows of their own. */
     {15,
      "CREATE TABLE upgraded (run_id INTEGER NOT NULL, position INTEGER NOT NULL, "
      "  number INTEGER NOT NULL, start_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, "
@@ -98,8 +100,34 @@ const struct mt_db_step mt_db_steps[] = {
      "  ']' FROM node_extra ORDER BY device_id, figure_id, node_id;"
      "DROP TABLE node_extra;"
      "ALTER TABLE upgraded RENAME TO node_extra;"
-     "UPDATE holding SET changes = (SELECT '[' || group_concat(value) || ']' FROM "
-     "  json_each(changes) WHERE key % 3 <> 1) WHERE size_b <> 0 AND json_valid(changes)"},
+     "UPDATE holding SET changes = (SELECT '[' || group_concat(ifnull(v, 'null')) || ']' FROM "
+     "  (SELECT key, iif(key % 3, value, value - ifnull(lag(value, 3) OVER (ORDER BY key), 0)) AS "
+     "v "
+     "  FROM json_each(changes)) WHERE size_b = 0 OR key % 3 <> 1) WHERE json_valid(changes);"
+     "CREATE TABLE node_op (node_id INTEGER PRIMARY KEY, module_frame_id INTEGER, "
+     "  phase INTEGER NOT NULL, calls_n INTEGER NOT NULL, time_ns INTEGER NOT NULL, "
+     "  self_time_ns INTEGER NOT NULL);"
+     "INSERT INTO node_op SELECT id, module_frame_id, phase, calls_n, time_ns, self_time_ns FROM "
+     "  node WHERE module_frame_id IS NOT NULL OR phase OR calls_n OR time_ns OR self_time_ns;"
+     "CREATE TABLE upgraded (id INTEGER PRIMARY KEY, parent_id INTEGER, "
+     "  frame_id INTEGER NOT NULL, top_frame_id INTEGER, scope_frame_id INTEGER, line INTEGER, "
+     "  stat_node_id INTEGER);"
+     "INSERT INTO upgraded SELECT id, parent_id, frame_id, nullif(top_frame_id, frame_id), "
+     "  scope_frame_id, line, stat_node_id FROM node;"
+     "DROP TABLE node;"
+     "ALTER TABLE upgraded RENAME TO node;"
+     "CREATE TABLE upgraded (node_id INTEGER NOT NULL, device_id INTEGER NOT NULL, "
+     "  subtree INTEGER NOT NULL, alloc_b INTEGER, freed_b INTEGER, alloc_n INTEGER, "
+     "  at_peak_b INTEGER, at_end_b INTEGER, at_peak_n INTEGER, at_end_n INTEGER, "
+     "  PRIMARY KEY (node_id, device_id, subtree)) WITHOUT ROWID;"
+     "INSERT INTO upgraded SELECT node_id, device_id, 0, self_alloc_b, self_freed_b, "
+     "  self_alloc_n, self_at_peak_b, self_at_end_b, self_at_peak_n, self_at_end_n FROM node_stat "
+     "  UNION ALL SELECT node_id, device_id, 1, alloc_b, freed_b, alloc_n, at_peak_b, at_end_b, "
+     "  at_peak_n, at_end_n FROM node_stat "
+     "  WHERE coalesce(alloc_b, at_peak_b, at_end_b, alloc_n, at_peak_n, at_end_n, freed_b) "
+     "  IS NOT NULL ORDER BY 1, 2, 3;"
+     "DROP TABLE node_stat;"
+     "ALTER TABLE upgraded RENAME TO node_stat"},
     {0, NULL},
 };
 

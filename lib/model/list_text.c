@@ -47,20 +47,22 @@ bool mt_list_text_next(const char **p, int64_t *v)
     return (at > first) != none && (*at == ',' || *at == ']');
 }
 
-void mt_held_text_add(struct mt_buf *b, int64_t size, const struct mt_held_change *c)
+void mt_held_text_add(struct mt_buf *b, int64_t size, const struct mt_held_change *c, int64_t last)
 {
-    mt_list_text_add(b, c->moment);
+    mt_list_text_add(b, mt_wrap_sub(c->moment, last));
     if (!size)
         mt_list_text_add(b, c->bytes);
     mt_list_text_add(b, c->blocks);
 }
 
-bool mt_held_text_next(const char **p, int64_t size, struct mt_held_change *out)
+bool mt_held_text_next(const char **p, int64_t size, struct mt_held_change *c)
 {
-    if (!mt_list_text_next(p, &out->moment) || (!size && !mt_list_text_next(p, &out->bytes)) ||
-        !mt_list_text_next(p, &out->blocks))
+    int64_t moments;
+    if (!mt_list_text_next(p, &moments) || (!size && !mt_list_text_next(p, &c->bytes)) ||
+        !mt_list_text_next(p, &c->blocks))
         return false;
+    mt_wrap_inc(&c->moment, moments);
     if (size)
-        out->bytes = mt_wrap_mul(size, out->blocks);
+        c->bytes = mt_wrap_mul(size, c->blocks);
     return true;
 }

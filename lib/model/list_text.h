@@ -2,7 +2,7 @@
  * list_text.h - lists of integers, as rows of the tables `holding` and `node_extra` have them:
  * JSON, [1,-2,null]. What a call path holds changes from moment to moment: [moment, bytes, blocks,
  * moment, bytes, blocks, ...] or, where each change has the same bytes for a block, [moment,
- * blocks, moment, blocks, ...].
+ * blocks, moment, blocks, ...]. Moments count from the one before: they are small.
  */
 #ifndef MT_LIST_TEXT_H
 #define MT_LIST_TEXT_H
@@ -24,8 +24,9 @@ struct mt_held_change {
     int64_t moment, bytes, blocks;
 };
 
-/* The same of changes. size: bytes for a block; 0: they differ. */
-void mt_held_text_add(struct mt_buf *b, int64_t size, const struct mt_held_change *c);
-bool mt_held_text_next(const char **p, int64_t size, struct mt_held_change *out);
+/* The same of changes. size: bytes for a block; 0: they differ. last: moment of the one before, 0
+ * at first; *c is the one before, all 0 at first, and becomes the next. */
+void mt_held_text_add(struct mt_buf *b, int64_t size, const struct mt_held_change *c, int64_t last);
+bool mt_held_text_next(const char **p, int64_t size, struct mt_held_change *c);
 
 #endif

@@ -129,7 +129,7 @@ struct wanted {
 static void want(void *closure, const int64_t *cells)
 {
     struct wanted *w = closure;
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 3; i++)
         if (cells[i] > 0 && (!i || cells[i] != cells[i - 1]) &&
             mt_frame_place(w->known, cells[i]) == MT_NONE)
             *mt_vec_push(&w->ids) = cells[i];
@@ -140,17 +140,22 @@ static void want(void *closure, const int64_t *cells)
 static enum mt_status read_all(struct mt_db *db, const struct mt_run *run, struct mt_tree *t,
                                struct mt_known_frames *known, struct mt_err *err)
 {
+    static const int queries[] = {MT_Q_LOAD_FRAME_IDS, MT_Q_LOAD_MODULE_IDS};
     struct wanted w = {.known = known};
-    struct mt_stmt *s;
-    MT_TRY(mt_db_query(db, MT_Q_LOAD_FRAME_IDS, &s, err));
-    mt_stmt_bind(s, "ii", run->node_first, run->node_first + run->node_n);
-    enum mt_status st = mt_stmt_each(s, want, &w, err);
+    enum mt_status st = MT_OK;
+    for (size_t i = 0; i < MT_ARRAY_LEN(queries) && st == MT_OK; i++) {
+        struct mt_stmt *s;
+        MT_TRY_OUT(mt_db_query(db, queries[i], &s, err));
+        mt_stmt_bind(s, "ii", run->node_first, run->node_first + run->node_n);
+        st = mt_stmt_each(s, want, &w, err);
+    }
     mt_sort_by_time(w.ids.v, w.ids.n, sizeof *w.ids.v, NULL);
     for (size_t from = 0, to; from < w.ids.n && st == MT_OK; from = to) {
         for (to = from + 1; to < w.ids.n && w.ids.v[to] - w.ids.v[to - 1] <= 2; to++)
             ;
         st = read_range(db, t, known, w.ids.v[from], w.ids.v[to - 1], w.ids.v[from], err);
     }
+out:
     mt_vec_free(&w.ids);
     return st;
 }

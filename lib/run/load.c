@@ -102,7 +102,7 @@ struct node_reader {
     struct mt_db *db;
     const struct mt_run *run;
     bool items; /* one per node, too, in the order of their ids */
-    bool timed; /* which have calls and times: those of heap logs have none */
+    bool ops;   /* rows go on with what call paths of ops have */
     struct mt_known_frames *known;
     struct mt_tree *t;
     enum mt_status st;
@@ -111,7 +111,8 @@ struct node_reader {
     int64_t waiting[WAITING][MT_DB_ROW_CELLS];
 };
 
-/* The frames of a row. One that must be there is '' in a damaged database that has none. */
+/* The frames of a row. One that must be there is '' in a damaged database that has none; the node's
+ * own is its top if no other is. */
 static enum mt_status frames_of(struct node_reader *r, const int64_t *ids,
                                 struct mt_known_frame *out, struct mt_err *err)
 {
@@ -120,19 +121,20 @@ static enum mt_status frames_of(struct node_reader *r, const int64_t *ids,
             out[i] = (struct mt_known_frame){.name = MT_NONE};
             continue;
         }
-        MT_TRY(mt_frame_find(r->db, r->run, r->t, r->known, ids[i], &out[i], err));
+        if (!ids[i] && i == TOP)
+            out[TOP] = out[OWN];
+        else
+            MT_TRY(mt_frame_find(r->db, r->run, r->t, r->known, ids[i], &out[i], err));
     }
     return MT_OK;
 }
 
-/* cells: its calls and times; NULL: it has none. */
+/* cells: its calls and times. */
 static void add_item(struct mt_tree *t, uint32_t node, uint32_t parent, const int64_t *cells)
 {
     struct mt_item *item = mt_vec_push(&t->items);
     *item = mt_item_of_node(node);
     item->parent = parent;
-    if (!cells)
-        return;
     item->calls_n = cells[0];
     item->time_ns = cells[1];
     item->self_time_ns = cells[2];
@@ -189,7 +191,7 @@ static void add_node(struct node_reader *r, const int64_t *cells)
     t->has_lines |= f[OWN].line != none;
     *mt_vec_push(&t->nodes) = node;
     if (r->items)
-        add_item(t, at, parent, r->timed ? cells + 2 + FRAMES : NULL);
+        add_item(t, at, parent, cells + 2 + FRAMES);
 }
 
 static void add_waiting(struct node_reader *r)
@@ -205,7 +207,10 @@ static void each_node(void *closure, const int64_t *cells)
     uint32_t own = mt_frame_place(r->known, cells[1]);
     if (own != MT_NONE)
         __builtin_prefetch(&r->known->all.v[own]);
-    memcpy(r->waiting[r->waiting_n++], cells, sizeof *r->waiting);
+    memcpy(r->waiting[r->waiting_n], cells, sizeof *r->waiting);
+    if (!r->ops)
+        memset(&r->waiting[r->waiting_n][1 + MODULE], 0, 5 * sizeof *cells);
+    r->waiting_n++;
     if (r->waiting_n == WAITING)
         add_waiting(r);
 }
@@ -217,12 +222,12 @@ static enum mt_status read_nodes(struct mt_db *db, const struct mt_run *run, boo
     struct node_reader r = {.db = db,
                             .run = run,
                             .items = items,
-                            .timed = items && run->kind != MT_RUN_HEAP,
+                            .ops = run->kind != MT_RUN_HEAP,
                             .known = t->known ? t->known : &own,
                             .t = t,
                             .err = err};
     struct mt_stmt *s;
-    MT_TRY(mt_db_query(db, r.timed ? MT_Q_LOAD_ITEMS : MT_Q_LOAD_NODES, &s, err));
+    MT_TRY(mt_db_query(db, r.ops ? MT_Q_LOAD_OP_NODES : MT_Q_LOAD_NODES, &s, err));
     mt_stmt_bind(s, "ii", run->node_first, run->node_first + run->node_n);
     enum mt_status st = mt_stmt_each(s, each_node, &r, err);
     add_waiting(&r);

@@ -24,6 +24,9 @@ struct node_rows {
     uint64_t n;                 /* nodes; a damaged database has others, too */
     const struct mt_tree *tree; /* of stats; told: which of its nodes came */
     bool *told;
+    bool waits; /* last: a node itself, whose subtree may be the next row */
+    uint64_t last;
+    struct mt_sums last_self;
     mt_stats_use *stats;
     mt_held_use *held;
     void *closure;
@@ -40,22 +43,48 @@ static enum mt_status read_node_rows(struct mt_db *db, int query, const struct m
     return mt_stmt_each(s, each, to, err);
 }
 
-static void each_stats(void *closure, const int64_t *cells)
+static void tell(const struct node_rows *to, uint64_t node, const struct mt_sums *self,
+                 const struct mt_sums *total)
 {
-    const struct node_rows *to = closure;
-    uint64_t node = (uint64_t)cells[0] - (uint64_t)to->first;
-    if (node >= to->n)
-        return;
-    const struct mt_sums self = read_sums(cells + 2), none = {0};
-    const struct mt_sums total = cells[1] ? self : read_sums(cells + 9);
+    const struct mt_sums none = {0};
     to->told[node] = true;
-    to->stats(to->closure, node, &self, &total);
+    to->stats(to->closure, node, self, total);
     /* those above without rows, which would have come before, have the same figures */
     for (uint32_t i = to->tree->nodes.v[node].parent; i != MT_NONE && !to->told[i];
          i = to->tree->nodes.v[i].parent) {
         to->told[i] = true;
-        to->stats(to->closure, i, &none, &total);
+        to->stats(to->closure, i, &none, total);
     }
+}
+
+/* Tells of the node that waits, if one does, which has nothing below. */
+static void tell_last(struct node_rows *to)
+{
+    if (to->waits)
+        tell(to, to->last, &to->last_self, &to->last_self);
+    to->waits = false;
+}
+
+static void each_stats(void *closure, const int64_t *cells)
+{
+    struct node_rows *to = closure;
+    uint64_t node = (uint64_t)cells[0] - (uint64_t)to->first;
+    if (node >= to->n)
+        return;
+    const struct mt_sums sums = read_sums(cells + 2), none = {0};
+    if (cells[1] && to->waits && node == to->last) {
+        to->waits = false;
+        tell(to, node, &to->last_self, &sums);
+        return;
+    }
+    tell_last(to);
+    if (cells[1]) {
+        tell(to, node, &none, &sums);
+        return;
+    }
+    to->waits = true;
+    to->last = node;
+    to->last_self = sums;
 }
 
 enum mt_status mt_load_stats(struct mt_db *db, const struct mt_run *run, int64_t device,
@@ -65,6 +94,8 @@ enum mt_status mt_load_stats(struct mt_db *db, const struct mt_run *run, int64_t
     struct node_rows to = {.n = t->nodes.n, .tree = t, .stats = use, .closure = closure};
     to.told = mt_alloc(t->nodes.n + 1);
     enum mt_status st = read_node_rows(db, MT_Q_LOAD_STATS, run, device, each_stats, &to, err);
+    if (st == MT_OK)
+        tell_last(&to);
     free(to.told);
     return st;
 }

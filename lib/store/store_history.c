@@ -195,10 +195,12 @@ static void holding_row(void *closure, uint64_t row, int64_t *cells)
     cells[1] = node_id(w, site->node);
     cells[2] = size;
     mt_buf_clear(&rows->text);
-    for (; i < end; i++) {
+    for (int64_t last = 0; i < end; i++) {
         const struct mt_held_change c = {v[i].step, v[i].bytes, v[i].blocks_n};
-        if (is_holding(w, &v[i]))
-            mt_held_text_add(&rows->text, size, &c);
+        if (!is_holding(w, &v[i]))
+            continue;
+        mt_held_text_add(&rows->text, size, &c, last);
+        last = c.moment;
     }
     mt_list_text_end(&rows->text);
     rows->at = end;

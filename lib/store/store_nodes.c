@@ -1,4 +1,4 @@
-/* The rows of `device`, `node`, `node_stat` and `node_category`. */
+/* The rows of `device`, `node`, `node_op`, `node_stat` and `node_category`. */
 #include "gen/queries.h"
 #include "lib/store/store_parts.h"
 #include <limits.h>
@@ -34,16 +34,48 @@ static void node_row(void *closure, uint64_t i, int64_t *c)
     const struct mt_node *n = &w->r->nodes.v[i];
     const int64_t cells[] = {n->parent == MT_NONE ? INT64_MIN : w->node + (int64_t)n->parent,
                              w->frame_id[n->frame],
-                             w->frame_id[n->top],
+                             n->top == n->frame ? INT64_MIN : w->frame_id[n->top],
                              frame_or_null(w, n->scope),
+                             n->line ? (int64_t)n->line : INT64_MIN,
+                             n->stat_node == MT_NONE ? INT64_MIN : w->node + (int64_t)n->stat_node};
+    memcpy(c, cells, sizeof cells);
+}
+
+/* Rows that not all have; which comes next. */
+struct some_rows {
+    const struct mt_writer *w;
+    size_t at;
+};
+
+static bool is_of_op(const struct mt_node *n)
+{
+    return n->module != MT_NONE || n->phase || n->calls_n || n->time_ns || n->self_time_ns;
+}
+
+static void op_row(void *closure, uint64_t row, int64_t *c)
+{
+    struct some_rows *rows = closure;
+    const struct mt_writer *w = rows->w;
+    (void)row;
+    while (!is_of_op(&w->r->nodes.v[rows->at]))
+        rows->at++;
+    const struct mt_node *n = &w->r->nodes.v[rows->at];
+    const int64_t cells[] = {w->node + (int64_t)rows->at++,
                              frame_or_null(w, n->module),
                              (int64_t)n->phase,
                              n->calls_n,
                              n->time_ns,
-                             n->self_time_ns,
-                             n->line ? (int64_t)n->line : INT64_MIN,
-                             n->stat_node == MT_NONE ? INT64_MIN : w->node + (int64_t)n->stat_node};
+                             n->self_time_ns};
     memcpy(c, cells, sizeof cells);
+}
+
+static enum mt_status write_ops(struct mt_writer *w, struct mt_err *err)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < w->r->nodes.n; i++)
+        n += is_of_op(&w->r->nodes.v[i]);
+    return mt_db_insert_rows(w->db, MT_Q_NODE_OP_ADD_ALL, n, op_row, &(struct some_rows){.w = w},
+                             err);
 }
 
 /* Seven cells, in the order of the columns. */
@@ -60,20 +92,45 @@ static void put_sums(const struct mt_device *d, const struct mt_sums *s, int64_t
     c[6] = held(k, AT_END_N, MT_LARGE_AT_END, s->at_end_n);
 }
 
-static void stat_row(void *closure, uint64_t i, int64_t *c)
+static const struct mt_sums *self_of(const struct mt_writer *w, const struct mt_node_total *t)
 {
-    enum { SUMS = 7 };
-    const struct mt_writer *w = closure;
-    const struct mt_node_total *t = &w->r->totals.v[i];
-    const struct mt_device *d = &w->r->devices.v[t->device];
-    const struct mt_sums none = {0};
+    static const struct mt_sums none = {0};
+    return t->stat == MT_NONE ? &none : &w->r->stats.v[t->stat].self;
+}
+
+/* Most nodes have none below, and most others do nothing themselves: which rows there are. */
+static bool has_stat_row(const struct mt_writer *w, const struct mt_node_total *t, bool subtree)
+{
+    const bool same = memcmp(self_of(w, t), &t->total, sizeof t->total) == 0;
+    const unsigned some = MT_LARGE_AT_PEAK | MT_LARGE_AT_END; /* 0 may be unknown */
+    return subtree ? !same : same || t->stat != MT_NONE || w->r->devices.v[t->device].knows & some;
+}
+
+static void stat_row(void *closure, uint64_t row, int64_t *c)
+{
+    struct some_rows *rows = closure; /* at: twice the total, and the subtree */
+    const struct mt_writer *w = rows->w;
+    const struct mt_node_total *t;
+    bool subtree;
+    (void)row;
+    do {
+        t = &w->r->totals.v[rows->at / 2];
+        subtree = rows->at++ % 2;
+    } while (!has_stat_row(w, t, subtree));
     c[0] = w->node + (int64_t)t->node;
     c[1] = w->device + (int64_t)t->device;
-    put_sums(d, t->stat == MT_NONE ? &none : &w->r->stats.v[t->stat].self, c + 2);
-    put_sums(d, &t->total, c + 9);
-    if (memcmp(c + 2, c + 9, SUMS * sizeof *c) == 0) /* most nodes have none below */
-        for (int k = 0; k < SUMS; k++)
-            c[9 + k] = INT64_MIN;
+    c[2] = subtree;
+    put_sums(&w->r->devices.v[t->device], subtree ? &t->total : self_of(w, t), c + 3);
+}
+
+static enum mt_status write_stats(struct mt_writer *w, struct mt_err *err)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < w->r->totals.n; i++)
+        n += (uint64_t)has_stat_row(w, &w->r->totals.v[i], false) +
+             has_stat_row(w, &w->r->totals.v[i], true);
+    return mt_db_insert_rows(w->db, MT_Q_NODE_STAT_ADD_ALL, n, stat_row,
+                             &(struct some_rows){.w = w}, err);
 }
 
 static void category_row(void *closure, uint64_t i, int64_t *c)
@@ -138,7 +195,8 @@ enum mt_status mt_store_nodes(struct mt_writer *w, struct mt_err *err)
                 MT_TRY(frame_id(w, frames[k], &id, err));
     }
     MT_TRY(mt_db_insert_rows(w->db, MT_Q_NODE_ADD_ALL, w->r->nodes.n, node_row, w, err));
-    MT_TRY(mt_db_insert_rows(w->db, MT_Q_NODE_STAT_ADD_ALL, w->r->totals.n, stat_row, w, err));
+    MT_TRY(write_ops(w, err));
+    MT_TRY(write_stats(w, err));
     return mt_db_insert_rows(w->db, MT_Q_NODE_CATEGORY_ADD_ALL, w->r->category_stats.n,
                              category_row, w, err);
 }

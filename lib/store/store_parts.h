@@ -51,7 +51,7 @@ enum mt_status mt_store_choose_name(struct mt_db *db, const struct mt_store_opts
 enum mt_status mt_store_string(struct mt_writer *w, uint32_t string, int64_t *id,
                                struct mt_err *err);
 
-/* The rows of `device`; those of `node`, `node_stat` and `node_category`. */
+/* The rows of `device`; those of `node`, `node_op`, `node_stat` and `node_category`. */
 enum mt_status mt_store_devices(struct mt_writer *w, struct mt_err *err);
 enum mt_status mt_store_nodes(struct mt_writer *w, struct mt_err *err);
 

@@ -50,7 +50,6 @@ static void add_change(struct reading *r, uint32_t node, const struct mt_held_ch
 static enum mt_status read_changes(struct reading *r, struct mt_err *err)
 {
     struct mt_stmt *s;
-    struct mt_held_change c;
     bool row;
     MT_TRY(mt_db_query(r->l->db, MT_Q_HOLDINGS, &s, err));
     mt_stmt_bind(s, "i", r->device->id);
@@ -60,6 +59,7 @@ static enum mt_status read_changes(struct reading *r, struct mt_err *err)
             return MT_OK;
         uint64_t node =
             (uint64_t)mt_stmt_int(s, 0) - (uint64_t)r->l->run->node_first; /* 0: no call path */
+        struct mt_held_change c = {0};
         for (const char *at = mt_stmt_text(s, 2); mt_held_text_next(&at, mt_stmt_int(s, 1), &c);)
             add_change(r, node < r->l->tree.nodes.n ? (uint32_t)node : MT_NONE, &c);
     }

@@ -33,7 +33,7 @@ every=$("$MEMTOOL" query --db t.db --format tsv "SELECT group_concat(printf('SEL
 case $every in *"'device.peak_ns'"*) ;; *) complain 'the columns are not found' ;; esac
 none 'what is unknown is NULL' "$every"
 none 'self sums to net' "SELECT d.run_id, d.name FROM device d WHERE d.net_b <> d.outside_alloc_b - d.outside_freed_b - d.unseen_b +
-  (SELECT coalesce(sum(self_alloc_b - self_freed_b), 0) FROM node_stat WHERE device_id = d.id)"
+  (SELECT coalesce(sum(alloc_b - freed_b), 0) FROM node_stat WHERE device_id = d.id AND subtree = 0)"
 query "SELECT count(stat_node_id) > 100, count(*) > 2 * count(stat_node_id) FROM node"
 [ "$(cat rows)" = 1,1 ] || complain "all call paths share their figures, or none does: $(cat rows)"
 none 'inclusive is self plus children' "WITH v AS MATERIALIZED (SELECT run, id, parent_id, device, self_alloc_b, alloc_b, self_freed_b, freed_b, self_at_peak_b, at_peak_b FROM v_node),
@@ -52,7 +52,7 @@ none 'unseen births are those of the blocks' "SELECT d.run_id FROM device d WHER
 none 'records are numbered without a gap' "SELECT r.id FROM run r WHERE r.record_n + (SELECT sum(unseen_n + alloc_unseen_n) FROM device WHERE run_id = r.id) <>
   (SELECT max(max(coalesce(alloc_record, 0)), max(coalesce(freed_record, 0))) + 1 FROM alloc WHERE id >= r.alloc_first AND id < r.alloc_first + r.alloc_n)"
 none 'at-peak adds up to the peak' "SELECT d.run_id FROM device d WHERE d.at_end_b IS NOT NULL AND d.peak_b <> d.start_b - d.before_at_peak_b + d.outside_at_peak_b +
-  (SELECT coalesce(sum(self_at_peak_b), 0) FROM node_stat WHERE device_id = d.id)"
+  (SELECT coalesce(sum(at_peak_b), 0) FROM node_stat WHERE device_id = d.id AND subtree = 0)"
 none 'no running sum above the peak' "WITH e(device_id, t, b, k) AS (SELECT device_id, alloc_ns, bytes_b, 2 * id FROM alloc WHERE alloc_ns IS NOT NULL
   UNION ALL SELECT device_id, freed_ns, -bytes_b, 0 FROM alloc WHERE freed_ns IS NOT NULL),
   s(device_id, t, total) AS (SELECT device_id, t, sum(sum(b)) OVER (PARTITION BY device_id ORDER BY t) FROM e GROUP BY device_id, t)

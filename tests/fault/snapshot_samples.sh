@@ -60,7 +60,7 @@ none 'a device with segments has reserved bytes' "SELECT r.name, d.name FROM dev
   WHERE EXISTS (SELECT 1 FROM segment WHERE device_id = d.id)
   AND NOT EXISTS (SELECT 1 FROM sample WHERE device_id = d.id AND metric = 'reserved')"
 none 'at-peak adds up to the peak' "SELECT r.name FROM device d JOIN run r ON r.id = d.run_id WHERE d.knows & 4 AND d.peak_b <>
-  d.outside_at_peak_b + d.start_b - d.before_at_peak_b + coalesce((SELECT sum(self_at_peak_b) FROM node_stat WHERE device_id = d.id), 0)
+  d.outside_at_peak_b + d.start_b - d.before_at_peak_b + coalesce((SELECT sum(at_peak_b) FROM node_stat WHERE device_id = d.id AND subtree = 0), 0)
   - d.older_b"
 none 'at-end is what was not freed' "SELECT r.name FROM device d JOIN run r ON r.id = d.run_id WHERE d.at_end_b <>
   (SELECT coalesce(sum(bytes_b), 0) FROM alloc WHERE device_id = d.id AND freed_record IS NULL)"

@@ -27,7 +27,8 @@ MARKUP = re.compile(r"(?<!\\)<(img|script|b>|svg/onload)", re.I)
 SCRIPT = "<script><![CDATA[\n// Zoom (click"  # the one of flame graphs
 # The table `holding`, a row for each change.
 HOLDINGS = (
-    "(SELECT h.device_id, h.node_id, j.value AS moment, iif(h.size_b, h.size_b, 1) * b.value AS bytes_b FROM holding h "
+    "(SELECT h.device_id, h.node_id, sum(j.value) OVER (PARTITION BY h.device_id, h.node_id, h.size_b ORDER BY j.key) AS moment, "
+    "iif(h.size_b, h.size_b, 1) * b.value AS bytes_b FROM holding h "
     "JOIN json_each(h.changes) j ON j.key % iif(h.size_b, 2, 3) = 0 JOIN json_each(h.changes) b ON b.key = j.key + 1)"
 )
 SHOWN_FAILURES = 60  # of a test program, and of one kind (the first two words that say what was checked) no more than

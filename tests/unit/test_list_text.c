@@ -13,12 +13,18 @@ static const struct row {
 } rows[] = {
     {"one", "[0,5,1]", 0, 1, {{0, 5, 1}}, false},
     {"several",
-     "[2,4096,1,3,-4096,-1,511,0,7]",
+     "[2,4096,1,1,-4096,-1,508,0,7]",
      0,
      3,
      {{2, 4096, 1}, {3, -4096, -1}, {511, 0, 7}},
      false},
-    {"of one size", "[2,1,3,-10]", 4096, 2, {{2, 4096, 1}, {3, -40960, -10}}, false},
+    {"moments that leave 64 bits",
+     "[9223372036854775807,5,1,1,5,1]",
+     0,
+     2,
+     {{INT64_MAX, 5, 1}, {INT64_MIN, 5, 1}},
+     true},
+    {"of one size", "[2,1,1,-10]", 4096, 2, {{2, 4096, 1}, {3, -40960, -10}}, false},
     {"the largest and smallest numbers",
      "[9223372036854775807,-9223372036854775807,null]",
      0,
@@ -42,7 +48,7 @@ static void reads(void **state)
 {
     const struct row *row = *state;
     const char *at = row->text;
-    struct mt_held_change c;
+    struct mt_held_change c = {0};
     for (size_t i = 0; i < row->n; i++) {
         assert_true(mt_held_text_next(&at, row->size, &c));
         assert_int_equal(c.moment, row->changes[i].moment);
@@ -59,7 +65,7 @@ static void writes(void **state)
     if (row->damaged)
         return;
     for (size_t i = 0; i < row->n; i++)
-        mt_held_text_add(&text, row->size, &row->changes[i]);
+        mt_held_text_add(&text, row->size, &row->changes[i], i ? row->changes[i - 1].moment : 0);
     mt_list_text_end(&text);
     assert_string_equal(text.s, row->text);
     mt_buf_free(&text);

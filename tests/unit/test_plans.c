@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const large[] = {"op",          "alloc",       "sample",        "node",
-                                    "node_stat",   "usage_chunk", "live_keyframe", "holding",
-                                    "max_lifetime"};
+static const char *const large[] = {"op",      "alloc",       "sample",      "node",
+                                    "node_op", "node_stat",   "usage_chunk", "live_keyframe",
+                                    "holding", "max_lifetime"};
 
 /* What may nevertheless begin at a table's end, and why. */
 static const struct {

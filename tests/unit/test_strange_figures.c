@@ -23,10 +23,8 @@
     ", older_b = -1 - " v ", older_least_b = " v ", older_most_b = -1 - " v                        \
     ", older_used = id % 2, older_from = CASE id % 3 WHEN 0 THEN 'option' END"
 #define STATS(v)                                                                                   \
-    "UPDATE node_stat SET self_alloc_b = " v ", self_freed_b = -1 - " v ", self_alloc_n = " v      \
-    ", self_at_peak_b = " v ", self_at_end_b = " v ", self_at_peak_n = " v ", self_at_end_n = " v  \
-    ", alloc_b = " v ", freed_b = -1 - " v ", alloc_n = " v ", at_peak_b = " v ", at_end_b = " v   \
-    ", at_peak_n = " v ", at_end_n = " v
+    "UPDATE node_stat SET alloc_b = " v ", freed_b = -1 - " v ", alloc_n = " v ", at_peak_b = " v  \
+    ", at_end_b = " v ", at_peak_n = " v ", at_end_n = " v
 #define CHUNKS(v)                                                                                  \
     "UPDATE usage_chunk SET start_b = " v ", first_ns = -1 - " v ", min_b = -1 - " v               \
     ", min_ns = " v ", max_b = " v ", max_ns = " v ", last_b = " v ", last_ns = -1 - " v
@@ -51,10 +49,10 @@ static const struct strange {
     {"chunks of least", CHUNKS("(" LOWEST " + 1)")},
     {"ops that never end",
      "UPDATE op SET dur_ns = " MOST ";"
-     "UPDATE node SET calls_n = " MOST ", time_ns = " MOST ", self_time_ns = " MOST},
+     "UPDATE node_op SET calls_n = " MOST ", time_ns = " MOST ", self_time_ns = " MOST},
     {"ops that end before they begin",
      "UPDATE op SET dur_ns = " LOWEST ";"
-     "UPDATE node SET calls_n = " LOWEST ", time_ns = " LOWEST ", self_time_ns = " LOWEST},
+     "UPDATE node_op SET calls_n = " LOWEST ", time_ns = " LOWEST ", self_time_ns = " LOWEST},
     {"ops far ahead or long ago",
      "UPDATE op SET start_ns = " EITHER("id") ", dur_ns = " EITHER("(id / 2)")},
     {"threads of ops beyond all", "UPDATE thread SET op_first = op_first + 1, op_n = " MOST},
