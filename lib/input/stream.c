@@ -125,6 +125,19 @@ static void *run(void *arg)
 
 /* ---- the reader ---- */
 
+/* At the end of the input, while what was read of it is put to use: all blocks but that of the
+ * window. */
+static void free_read(struct mt_stream *s)
+{
+    for (size_t i = 0; i < BLOCKS; i++) {
+        const char *at = (const char *)s->blocks[i].memory;
+        if (at && !s->in_side && s->p >= at && s->p < at + BLOCK_SPAN)
+            continue;
+        free(s->blocks[i].memory);
+        s->blocks[i].memory = NULL;
+    }
+}
+
 /* The next block, waited for; NULL when there is none. */
 static const struct block *take_block(struct mt_stream *s)
 {
@@ -135,6 +148,8 @@ static const struct block *take_block(struct mt_stream *s)
     pthread_mutex_unlock(&s->lock);
     if (b)
         s->taken++;
+    else
+        free_read(s);
     return b;
 }
 
