@@ -147,6 +147,10 @@ static void *write_run(void *recorder)
         snprintf(r->written_name, sizeof r->written_name, "%s", mt_live_name(live));
         pthread_mutex_unlock(&r->mutex);
         st = write_seen(r, live, &err);
+        if (st == MT_EDB && *err.hint) { /* it cannot be tried again, and some of it is there */
+            *err.hint = '\0';
+            mt_err_hint(&err, "What was written before that is kept; what came later is lost.");
+        }
     }
     mt_live_free(live);
     pthread_mutex_lock(&r->mutex);

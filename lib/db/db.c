@@ -351,6 +351,11 @@ void mt_db_rollback(struct mt_db *db)
     sqlite3_exec(db->sql, "ROLLBACK", NULL, NULL, NULL);
 }
 
+bool mt_db_is_busy(const struct mt_db *db)
+{
+    return (sqlite3_errcode(db->sql) & 0xff) == SQLITE_BUSY;
+}
+
 enum mt_status mt_db_space(struct mt_db *db, int64_t *size_b, int64_t *free_b, struct mt_err *err)
 {
     int64_t page_b;

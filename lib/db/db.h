@@ -92,6 +92,9 @@ void mt_db_close_unused(struct mt_db *db);
 enum mt_status mt_db_begin(struct mt_db *db, struct mt_err *err); /* waits for other writers */
 enum mt_status mt_db_commit(struct mt_db *db, struct mt_err *err);
 void mt_db_rollback(struct mt_db *db);
+/* Whether what was just done failed for want of others to end. After mt_db_commit the transaction
+ * is still there then, to be committed later. */
+bool mt_db_is_busy(const struct mt_db *db);
 
 /* Bytes of the file, and those of them that deleted rows left for later ones. Errors: MT_EDB. */
 enum mt_status mt_db_space(struct mt_db *db, int64_t *size_b, int64_t *free_b, struct mt_err *err);

@@ -32,6 +32,7 @@ struct end {
 
 struct mt_live {
     struct mt_db *db;
+    bool waits; /* a transaction is open that others kept from its end */
     int64_t run, sample_n, meta_n;
     char name[256], hash[40];
     struct mt_recording rec; /* what waits to be written */
@@ -108,6 +109,8 @@ void mt_live_free(struct mt_live *live)
 {
     if (!live)
         return;
+    if (live->waits)
+        mt_db_rollback(live->db);
     mt_process_free(&live->log);
     mt_rec_free(&live->rec);
     mt_vec_free(&live->all);
@@ -411,15 +414,26 @@ static enum mt_status write_all(struct mt_live *live, int64_t t_ns, bool ended, 
     return mt_stmt_run(s, err);
 }
 
+/* Who uses the database for long must not end a recording: what there is then comes with the next,
+ * or, where it was written, at the end of that. */
 static enum mt_status in_transaction(struct mt_live *live, int64_t t_ns, bool ended,
                                      struct mt_err *err)
 {
-    MT_TRY(mt_db_begin(live->db, err));
-    enum mt_status st = write_all(live, t_ns, ended, err);
-    if (st == MT_OK)
-        st = mt_db_commit(live->db, err);
-    if (st != MT_OK)
+    struct mt_err failed = MT_ERR_INIT;
+    enum mt_status st = live->waits ? MT_OK : mt_db_begin(live->db, &failed);
+    const bool begun = st == MT_OK;
+    if (begun)
+        st = write_all(live, t_ns, ended, &failed);
+    const bool written = begun && st == MT_OK;
+    if (written)
+        st = mt_db_commit(live->db, &failed);
+    const bool later = st != MT_OK && begun == written && !ended && mt_db_is_busy(live->db);
+    live->waits = later && written;
+    if (st == MT_OK || later)
+        return MT_OK;
+    if (begun)
         mt_db_rollback(live->db);
+    *err = failed;
     return st;
 }
 

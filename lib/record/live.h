@@ -58,7 +58,8 @@ void mt_live_free(struct mt_live *live); /* accepts NULL; the run stays as it wa
 const char *mt_live_name(const struct mt_live *live);
 
 /* Takes what was seen, with its texts; mt_live_write writes it, and that the run lasts until t_ns,
- * in one transaction. Errors: MT_EINPUT, MT_ELIMIT; MT_EDB. */
+ * in one transaction. Where others use the database for so long that it cannot, what there is comes
+ * with the next. Errors: MT_EINPUT, MT_ELIMIT; MT_EDB. */
 enum mt_status mt_live_take(struct mt_live *live, const struct mt_seen *seen, size_t n,
                             struct mt_err *err);
 enum mt_status mt_live_write(struct mt_live *live, int64_t t_ns, struct mt_err *err);

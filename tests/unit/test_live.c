@@ -1,7 +1,9 @@
 /* A run that grows while it is recorded: its figures at any time, and its size after an hour. */
+#include "lib/db/db_parts.h" /* how long it waits */
 #include "lib/record/live.h"
 #include "lib/record/watch_parts.h"
 #include "lib/run/runs.h"
+#include "lib/run/time_arg.h"
 #include "lib/store/store.h"
 #include "lib/usage/levels.h"
 #include <setjmp.h>
@@ -52,6 +54,77 @@ static void load(struct mt_db *db, struct mt_run *run, struct mt_run_device *dev
     assert_int_equal(mt_run_find(db, "prog", run, &err), MT_OK);
     assert_int_equal(mt_run_device(db, run, NULL, device, &none, &others, &err), MT_OK);
     assert_int_equal(mt_levels_load(db, run, device, levels, &err), MT_OK);
+}
+
+/* Others who write, or read, for longer than anybody waits cost a recording nothing: what there is
+ * comes later. */
+static void test_busy(void **state)
+{
+    (void)state;
+    char path[64];
+    struct mt_db *db = open_new(path), *other;
+    struct mt_live *live = begin(db);
+    struct mt_run run;
+    struct mt_run_device device;
+    struct mt_levels levels;
+    struct mt_steps steps = {0};
+    int64_t t = 0;
+    assert_int_equal(mt_db_exec(db, "PRAGMA busy_timeout=10", &err), MT_OK);
+    for (int round = 0; round < 6; round++, t += ms) {
+        const enum mt_db_mode mode = round < 3 ? MT_DB_WRITE : MT_DB_READ;
+        if (round % 3 == 0)
+            assert_int_equal(mt_db_open(path, mode, &other, NULL, &err), MT_OK);
+        if (round == 0)
+            assert_int_equal(mt_db_begin(other, &err), MT_OK);
+        if (round == 3)
+            assert_int_equal(mt_run_find(other, "prog", &run, &err), MT_OK);
+        see(live, MT_SEEN_LEVEL, t, (round + 1) * mib);
+        see(live, MT_SEEN_SAMPLE, t, (round + 1) * mib);
+        see(live, MT_SEEN_STEP, t, round);
+        if (round % 3 == 2)
+            mt_db_close(other);
+        assert_int_equal(mt_live_write(live, t, &err), MT_OK);
+    }
+    assert_int_equal(mt_live_end(live, t, &err), MT_OK);
+    mt_live_free(live);
+    load(db, &run, &device, &levels);
+    assert_int_equal(run.dur_ns, t);
+    assert_int_equal(run.notes.n, 0);
+    assert_int_equal(mt_steps_load(db, &run, &steps, &err), MT_OK);
+    assert_int_equal(steps.all.n, 6);
+    mt_steps_free(&steps);
+    assert_int_equal(device.start_b, mib);
+    assert_int_equal(levels.all.n, 5);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(levels.all.v[i].level_b, (i + 2) * mib);
+    mt_levels_free(&levels);
+    mt_db_close(db);
+    unlink(path);
+}
+
+/* At the end there is no later; what was written before stays. */
+static void test_busy_end(void **state)
+{
+    (void)state;
+    char path[64];
+    struct mt_db *db = open_new(path), *other;
+    struct mt_live *live = begin(db);
+    struct mt_run run;
+    struct mt_err why = MT_ERR_INIT;
+    assert_int_equal(mt_db_exec(db, "PRAGMA busy_timeout=10", &err), MT_OK);
+    see(live, MT_SEEN_LEVEL, 0, mib);
+    assert_int_equal(mt_live_write(live, 5 * ms, &err), MT_OK);
+    assert_int_equal(mt_db_open(path, MT_DB_READ, &other, NULL, &err), MT_OK);
+    assert_int_equal(mt_run_find(other, "prog", &run, &err), MT_OK);
+    see(live, MT_SEEN_LEVEL, 6 * ms, 2 * mib);
+    assert_int_equal(mt_live_write(live, 6 * ms, &err), MT_OK);
+    assert_int_equal(mt_live_end(live, 7 * ms, &why), MT_EDB);
+    mt_live_free(live);
+    mt_db_close(other);
+    assert_int_equal(mt_run_find(db, "prog", &run, &err), MT_OK);
+    assert_int_equal(run.dur_ns, 5 * ms);
+    mt_db_close(db);
+    unlink(path);
 }
 
 /* What is written is a whole run each time, and what comes later is added to it. */
@@ -258,10 +331,9 @@ static void test_series(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_grows),
-        cmocka_unit_test(test_deleted),
-        cmocka_unit_test(test_hour),
-        cmocka_unit_test(test_series),
+        cmocka_unit_test(test_grows),    cmocka_unit_test(test_busy),
+        cmocka_unit_test(test_busy_end), cmocka_unit_test(test_deleted),
+        cmocka_unit_test(test_hour),     cmocka_unit_test(test_series),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
