@@ -43,9 +43,9 @@ grep -q "processes · pss, peak 6[01]" out || fail "the picture of all is of som
 "$MEMTOOL" diff shared shared >out 2>>err || fail "no diff"
 
 # A process that has ended has nothing.
-"$MEMTOOL" record --name ended -- ./phases malloc 5 wait 50 child 30 wait 600 2>err || fail "exit $?"
+"$MEMTOOL" record --name ended -- ./phases malloc 5 wait 50 child 30 wait 1000 mark 1 wait 300 2>err || fail "exit $?"
 [ "$(ask "SELECT count(*) FROM v_event WHERE run = 'ended' AND action = 'exit' AND device LIKE 'process:%'")" = 1 ] || fail "no child has ended"
-"$MEMTOOL" memory ended --from 800ms --format csv >out 2>>err || fail "exit $?"
+"$MEMTOOL" memory ended --from '@mark mark 1' --format csv >out 2>>err || fail "exit $?"
 if grep -q "process:" out; then fail "a process that has ended has memory"; fi
 grep -q "^process,rss" out || fail "the one that goes on has none"
 
@@ -121,10 +121,12 @@ import os, time
 for i in range(50):
     if not os.fork():
         os._exit(0)
-time.sleep(2)
+time.sleep(1)
+os.write(int(os.environ["MEMTOOL_FD"]), b"memtool:mark gone\n")
+time.sleep(1)
 END
 "$MEMTOOL" record --name zombies -- python3 zombies.py 2>err || fail "exit $?"
 [ "$(ask "SELECT count(*) FROM v_note WHERE run = 'zombies' AND kind NOT LIKE 'peak_%'")" = 0 ] || fail "zombies: $(ask "SELECT text FROM v_note WHERE run = 'zombies'")"
-"$MEMTOOL" memory zombies --from 1800ms --format csv >out 2>>err || fail "exit $?"
+"$MEMTOOL" memory zombies --from '@mark gone' --format csv >out 2>>err || fail "exit $?"
 if grep -q "process:" out; then fail "zombies have memory"; fi
 exit 0

@@ -31,7 +31,7 @@ verdict() { # RUN LIMIT WANTED
 }
 
 # Until it ends: all from then on, with its children, and a peak above what was before.
-./phases malloc 100 free rss wait 1000 malloc 20 child 30 wait 300 malloc 150 wait 600 >until &
+./phases malloc 100 free rss wait 3000 malloc 20 child 30 wait 300 malloc 150 wait 600 >until &
 pid=$!
 ready until
 timeout -k 1 30 "$MEMTOOL" record --name until --pid $pid 2>err || fail "exit $?"
@@ -40,7 +40,7 @@ grep -q "process $pid has ended" err || fail "the summary does not tell how it e
 near "its peak" "$(peak until process)" 175400 2048
 near "the child's" "$(peak until 'process:%')" 52400 2048
 notes=$(ask "SELECT text FROM v_note WHERE run = 'until'")
-echo "$notes" | grep -q "had run for [0-9.]* m\?s when the recording began: .* but its highest rss, 101" || fail "what was before: $notes"
+echo "$notes" | grep -q "had run for [0-9.]* m\?s when the recording began: .* but its highest rss, 10[01]" || fail "what was before: $notes"
 echo "$notes" | grep -q "what a process had after the last sample" || fail "its end: $notes"
 "$MEMTOOL" info until --format csv >out 2>>err
 grep -q "^file.cmd,.*phases malloc 100" out || fail "the command is not in the run"
@@ -50,27 +50,33 @@ verdict until 100MiB 1
 verdict until 1GiB 3 # it may have had more after the last sample
 
 # For some time, and until a signal: the process goes on, what it once had is a bound.
-./phases malloc 100 free malloc 20 rss wait 9000 >while &
+./phases malloc 100 free malloc 20 rss wait 99000 >while &
 pid=$!
 ready while
-"$MEMTOOL" record --name while --pid $pid --for 400ms 2>err || fail "exit $?"
+for run in while1 while2 while3; do # a busy machine may be late
+    "$MEMTOOL" record --name $run --pid $pid --for 400ms 2>err || fail "exit $?"
+    [ "$(ask "SELECT dur_ns <= 900000000 FROM run WHERE name = '$run'")" = 1 ] && break
+done
 grep -q "process $pid goes on; peak rss at least 21" err || fail "the summary of a process that goes on"
-[ "$(ask "SELECT dur_ns BETWEEN 400000000 AND 900000000 FROM run WHERE name = 'while'")" = 1 ] || fail "--for"
-verdict while 10MiB 1
-verdict while 50MiB 3
-verdict while 150MiB 0
+[ "$(ask "SELECT dur_ns BETWEEN 400000000 AND 900000000 FROM run WHERE name = '$run'")" = 1 ] || fail "--for"
+verdict $run 10MiB 1
+verdict $run 50MiB 3
+verdict $run 150MiB 0
 for signal in INT TERM HUP; do
-    timeout -s $signal -k 5 0.5 "$MEMTOOL" record --name by$signal --pid $pid 2>err
-    [ $? = 124 ] || fail "SIG$signal does not end it"
+    for delay in 0.5 2 8; do # a busy machine may not have begun
+        timeout -s $signal -k 30 $delay "$MEMTOOL" record --name by$signal --pid $pid 2>err
+        [ $? = 124 ] || fail "SIG$signal does not end it"
+        [ -z "$(peak by$signal process)" ] || break
+    done
     near "until SIG$signal" "$(peak by$signal process)" 21800 1024
     [ "$(ask "SELECT count(*) FROM v_note WHERE run = 'by$signal' AND kind IN ('cut', 'unwatched')")" = 0 ] || fail "SIG$signal: $(ask "SELECT text FROM v_note WHERE run = 'by$signal'")"
 done
-timeout -s HUP -k 5 0.5 env --ignore-signal=HUP "$MEMTOOL" record --name nohup --pid $pid --for 1200ms 2>err
+timeout -s HUP -k 30 0.5 env --ignore-signal=HUP "$MEMTOOL" record --name nohup --pid $pid --for 1200ms 2>err
 [ "$(ask "SELECT dur_ns >= 1200000000 FROM run WHERE name = 'nohup'")" = 1 ] || fail "nohup does not keep it"
 kill -0 $pid || fail "the program was ended"
 
 # What it started before is there, and was there.
-sh -c './phases malloc 30 rss wait 9000 >family; :' &
+sh -c './phases malloc 30 rss wait 99000 >family; :' &
 parent=$!
 ready family
 "$MEMTOOL" record --name family --pid $parent --for 300ms 2>err || fail "exit $?"
