@@ -16,7 +16,7 @@ enum { WAITING = 1 << 16, MANY = 1 << 12, SAID_WAITING = 1 << 12 };
 enum { SELDOM = 5 }; /* seconds between two times that the run is written; at first it is less */
 enum { CALM = 3, CALMEST = 2 * CALM };  /* looks at which nothing changed: then they are rarer */
 enum { SELDOMEST = 500 * 1000 * 1000 }; /* ns between two looks, unless more were asked for */
-enum { BUSY = 1000 * 1000 * 1000 };     /* ns: what is written anyway takes less */
+enum { BUSY = 1000 * 1000 * 1000 };     /* ns: a shorter wait for others is not at fault */
 static const int64_t ms = 1000 * 1000, second = 1000 * 1000 * 1000;
 
 static int64_t clock_of(clockid_t clock)
@@ -53,7 +53,8 @@ static bool are_many(const struct mt_recorder *r)
 /* There is no room: whose fault is it? */
 static void drop(struct mt_recorder *r)
 {
-    bool busy = r->writing && clock_of(CLOCK_MONOTONIC) - r->writing_ns > BUSY;
+    bool busy = r->writing && clock_of(CLOCK_MONOTONIC) - r->writing_ns > BUSY &&
+                mt_db_waited(r->db) != r->waited_n;
     ++*(busy ? &r->dropped_n : &r->overflowed_n);
 }
 
@@ -81,6 +82,7 @@ static bool take_seen(struct mt_recorder *r, struct mt_seen **v, size_t *n, int6
     r->said_n = 0;
     r->writing = true;
     r->writing_ns = clock_of(CLOCK_MONOTONIC);
+    r->waited_n = mt_db_waited(r->db);
     bool ended = r->ended;
     pthread_mutex_unlock(&r->mutex);
     return ended;

@@ -42,7 +42,8 @@ struct mt_recorder {
     int64_t taken_n;                  /* by the writer */
     size_t said_n;                    /* of seen: what the command says */
     bool writing;                     /* the writer has not taken anything since, */
-    int64_t writing_ns;               /* of CLOCK_MONOTONIC */
+    int64_t writing_ns;               /* of CLOCK_MONOTONIC, */
+    unsigned waited_n;                /* when it had waited so often for others who write */
     uint64_t dropped_n, overflowed_n; /* values: the database was busy; there were too many */
     bool ended;
     MT_VEC(struct mt_recorder_meta {

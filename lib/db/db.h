@@ -174,4 +174,7 @@ enum mt_status mt_stmt_each(struct mt_stmt *s, mt_db_cells *use, void *closure, 
 /* Makes a running statement of this connection end with MT_EINTERRUPT. Safe in a signal handler. */
 void mt_db_interrupt(struct mt_db *db);
 
+/* How often others who write kept it waiting; from any thread. */
+unsigned mt_db_waited(struct mt_db *db);
+
 #endif

@@ -8,6 +8,7 @@
 #include "gen/queries.h"
 #include "lib/db/db.h"
 #include <sqlite3.h>
+#include <stdatomic.h>
 
 enum { MT_APPLICATION_ID = 0x6d656d74 /* "memt" */ };
 #define MT_DB_PRAGMAS "PRAGMA page_size=8192; PRAGMA auto_vacuum=0" /* of a new database */
@@ -25,8 +26,9 @@ struct mt_db {
     struct mt_db *next_reader;
     void *kept; /* by a reader, and how that is freed */
     void (*free_kept)(void *kept);
-    int64_t reads; /* id of a run; 0: not said */
-    char *pin;     /* what was there of it before a pause */
+    atomic_uint waited_n; /* how often others kept it waiting */
+    int64_t reads;        /* id of a run; 0: not said */
+    char *pin;            /* what was there of it before a pause */
     /* rows of the bulk insert under way */
     uint64_t row_n;
     const struct mt_buf *text; /* of the row; NULL: rows have none */
