@@ -60,6 +60,12 @@ static struct mt_timeline_curve *add_curve(struct mt_timeline *t, const char *wh
     return c;
 }
 
+/* What samples tell nobody knows before the first. */
+static struct mt_window known_of(const struct mt_levels *samples)
+{
+    return (struct mt_window){samples->all.v[0].t_ns, INT64_MAX};
+}
+
 /* The samples of a metric beside the curve, if there are any. */
 static enum mt_status add_samples(struct mt_timeline *t, const char *what, struct mt_err *err)
 {
@@ -68,9 +74,8 @@ static enum mt_status add_samples(struct mt_timeline *t, const char *what, struc
     MT_TRY(mt_samples_load(v->db, &v->run, &v->device, what, &c->levels, err));
     if (!c->levels.all.n)
         t->beside_n--;
-    else if (strcmp(what, mt_metric_names[MT_METRIC_MALLOC_HELD]) == 0 ||
-             strcmp(what, mt_metric_names[MT_METRIC_RSS]) == 0)
-        c->known.from_ns = c->levels.all.v[0].t_ns;
+    else
+        c->known = known_of(&c->levels);
     return MT_OK;
 }
 
@@ -167,6 +172,10 @@ static enum mt_status fill_buckets(struct mt_timeline *t, size_t n, struct mt_er
 {
     MT_TRY(load_levels(t, n, err));
     mt_buckets_fill(&t->buckets, &t->levels, &t->asked, &t->shown, n);
+    if (shows_samples(&t->view->run)) {
+        const struct mt_window known = known_of(&t->levels);
+        mt_buckets_know(&t->buckets, &known);
+    }
     for (size_t i = 0; i < t->beside_n; i++) {
         struct mt_timeline_curve *c = &t->beside[i];
         mt_buckets_fill(&c->buckets, &c->levels, &t->asked, &t->shown, n);

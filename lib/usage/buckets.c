@@ -76,7 +76,10 @@ void mt_buckets_know(struct mt_buckets *b, const struct mt_window *known)
 {
     for (size_t k = 0; k < b->all.n; k++) {
         struct mt_bucket *one = &b->all.v[k];
-        if (one->end_ns <= known->from_ns || one->start_ns >= known->to_ns) {
+        /* The last one has what is at its end, too. */
+        const bool before =
+            k + 1 < b->all.n ? one->end_ns <= known->from_ns : one->end_ns < known->from_ns;
+        if (before || one->start_ns >= known->to_ns) {
             one->min_b = INT64_MAX;
             one->max_b = one->last_b = MT_UNKNOWN;
         }
