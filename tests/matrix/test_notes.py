@@ -224,7 +224,7 @@ CASES = {
     "dumps": (lambda path: os.path.join(os.environ["SAMPLES"], "rounds", "jemalloc"), LEVELS),
     "peak_unseen": (recorded("--interval", "60000", "--", "sh", "-c", "head -c 30000000 /dev/zero | tail -c 20000000 >/dev/null; :"), LEVELS),
     "peak_at_most": (recorded("--interval", "60000", "--", "sh", "-c", "exec sleep 0.1"), LEVELS),
-    "unwatched": (recorded("--interval", "400", "--", "sh", "-c", "for i in $(seq 510); do sleep 4 & done; wait"), LEVELS),
+    "unwatched": (recorded("--interval", "400", "--", "sh", "-c", "for i in $(seq 510); do sleep 99 & all=\"$all $!\"; done; sleep 3; kill $all"), LEVELS),
     "attached": (attached, LEVELS),
     "no_malloc": (recorded("--malloc", "--", "sh", "-c", "exec env -u LD_PRELOAD sleep 1"), LEVELS),
     "profiler": (recorded("--torch", "--", "python3", "-c", f"import sys; sys.path.insert(0, {FAKE!r}); import torch; torch.empty(9)"), LEVELS + ["leaks"]),
