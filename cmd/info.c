@@ -274,7 +274,7 @@ static bool put_recorded(struct mt_report *r, const char *key, const char *value
     if (bytes)
         mt_human_with_exact(number, text);
     else
-        mt_human_ns(number * (key[n - 2] == 'm' ? 1000000 : 1000), text);
+        mt_human_ns(mt_wrap_mul(number, key[n - 2] == 'm' ? 1000000 : 1000), text);
     put_text(r, words[i][1], text);
     return true;
 }

@@ -33,8 +33,10 @@ export RUN --format collapsed -o -
 leaks RUN --by path
 memory RUN
 memory RUN --per step
+info RUN
 COMMANDS
 done <<CHANGES
+UPDATE run SET format = 'record'; INSERT OR REPLACE INTO meta SELECT id, 0, 'cpu_ms', '9223372036854775807' FROM run
 UPDATE run SET record_n = 0
 UPDATE run SET record_n = record_n / 2
 UPDATE usage_chunk SET first_record = 2000000000; UPDATE run SET record_n = 0
