@@ -1,6 +1,7 @@
 #include "lib/advice/verify.h"
 
 #include "lib/advice/batch.h"
+#include "lib/advice/lives.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
 #include <stdlib.h>
@@ -83,13 +84,18 @@ char *mt_verify_differ_in_model(const struct mt_verify_run *before,
                        before->name, after->name);
 }
 
+/* The most that they keep at once: some make it anew in each step. */
 static int64_t optimizer_state(const struct mt_advice_facts *f)
 {
-    int64_t sum = 0;
-    for (size_t i = 0; i < f->blocks.n; i++)
-        if (f->blocks.v[i].category == MT_CATEGORY_OPTIMIZER_STATE)
-            mt_wrap_inc(&sum, f->blocks.v[i].bytes);
-    return sum;
+    struct mt_lives state = {0};
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        if (b->category == MT_CATEGORY_OPTIMIZER_STATE)
+            *mt_vec_push(&state.all) = (struct mt_life){b->alloc_record, b->freed_record, b->bytes};
+    }
+    int64_t most_b = mt_lives_peak(&state, 0, f->record_n, NULL);
+    mt_vec_free(&state.all);
+    return most_b;
 }
 
 char *mt_verify_differ_in_optimizer(const struct mt_verify_run *before,
