@@ -48,10 +48,9 @@ struct sites {
     struct mt_run first; /* of the runs */
     const char *leaking;
     double leaking_b;
-    size_t may_leak_n; /* of these runs: what is freed there, nobody knows */
-    const char
-        *unfreed;     /* the last run behind the first of which nobody does; NULL: there is none */
-    size_t unfreed_n; /* sites that would be leaks but for these */
+    size_t may_leak_n;   /* of these runs: what is freed there, nobody knows */
+    const char *unfreed; /* says it of the last such run behind the first; NULL: there is none */
+    size_t unfreed_n;    /* sites that would be leaks but for these */
 };
 
 /* Whether what is alive at the end is known; says if not. */
@@ -114,7 +113,11 @@ static enum mt_status look_at_steps(struct sites *s, struct mt_allocations *live
     const bool unfreed = found.frees_unknown;
     mt_leaks_free(&found);
     if (unfreed && s->all.n > 1) /* less at the end of the first would be more growth */
-        s->unfreed = mt_report_text(s->r, lives->run->name);
+        s->unfreed =
+            mt_report_textf(s->r,
+                            s->device.frees_nothing ? "Nothing was freed in %s"
+                                                    : "In most steps of %s nothing was freed",
+                            lives->run->name);
     if (leaking_b <= 0)
         return st;
     s->leaking_n++;
@@ -401,8 +404,8 @@ static void describe(struct sites *s, const struct mt_leaks_answer *answer)
                           "unrecorded, so the remaining blocks may be freed too.");
     if (s->unfreed_n)
         mt_report_note(r,
-                       "Nothing was freed in %s: what grows may be a leak, or a thread that the "
-                       "program starts frees it, which the profiler does not see.",
+                       "%s: what grows may be a leak, or a thread that the program starts frees "
+                       "it, which the profiler does not see.",
                        s->unfreed);
     if (answer->unknown && s->ends.run_n < MT_RUN_ENDS_MIN)
         mt_report_note(r, "Two runs are too few to call growth a leak; compare %d or more.",
