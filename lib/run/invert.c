@@ -62,13 +62,24 @@ static uint32_t climb_all(struct inverter *v, struct climb *all, size_t n, uint3
     return 0;
 }
 
+/* What only others did below it, as of most functions of a snapshot, says nothing of its callers.
+ */
+static bool did_nothing(const struct mt_item *i)
+{
+    const struct mt_sums *s = &i->self;
+    return !i->calls_n && !i->self_time_ns && !s->alloc_b && !s->freed_b && !s->alloc_n &&
+           !s->at_peak_b && !s->at_end_b && !s->at_peak_n && !s->at_end_n;
+}
+
 uint32_t mt_tree_invert(struct mt_tree *t, uint32_t levels)
 {
     struct inverter v = {.t = t};
     struct climb *all = mt_alloc((t->items.n + 1) * sizeof *all);
+    size_t n = 0;
     for (uint32_t i = 0; i < t->items.n; i++)
-        all[i] = (struct climb){i, t->items.v[i].node, MT_NONE};
-    uint32_t cut = climb_all(&v, all, t->items.n, levels);
+        if (!did_nothing(&t->items.v[i]))
+            all[n++] = (struct climb){i, t->items.v[i].node, MT_NONE};
+    uint32_t cut = climb_all(&v, all, n, levels);
     free(all);
     mt_map_free(&v.index);
     free(t->items.v);

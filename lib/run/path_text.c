@@ -35,9 +35,11 @@ static void add_names(struct mt_buf *text, const struct mt_tree *t, uint32_t nod
     uint32_t chain[WHOLE];
     for (uint32_t i = n; i-- > 0; node = t->nodes.v[node].parent)
         chain[i] = node;
-    for (uint32_t i = 0; i < n; i++)
-        mt_buf_addf(text, "%s%s", text->n ? " > " : "",
-                    mt_strtab_get(&t->strings, t->nodes.v[chain[i]].frame));
+    for (uint32_t i = 0; i < n; i++) {
+        if (text->n)
+            mt_buf_adds(text, " > ");
+        mt_buf_adds(text, mt_strtab_get(&t->strings, t->nodes.v[chain[i]].frame));
+    }
 }
 
 uint32_t mt_path_text(const struct mt_paths *p, struct mt_tree *t, uint32_t node)

@@ -6,7 +6,7 @@
 
 static int64_t magnitude(int64_t v)
 {
-    return v < 0 ? -v : v;
+    return v < 0 ? mt_wrap_sub(0, v) : v;
 }
 
 int64_t mt_tree_weight(const struct mt_item *item, unsigned knows)

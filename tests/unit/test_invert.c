@@ -114,12 +114,31 @@ static void too_many(void **state)
     mt_tree_free(&tree);
 }
 
+/* The functions on the way to an allocation of a snapshot did nothing themselves. */
+static void of_one_leaf(void **state)
+{
+    (void)state;
+    enum { DEPTH = 100000 };
+    struct mt_tree tree = {0};
+    mt_strtab_init(&tree.strings);
+    uint32_t at = add_chain(&tree, MT_NONE, "n", DEPTH);
+    for (size_t i = 0; i < tree.items.n; i++)
+        tree.items.v[i].calls_n = tree.items.v[i].self.alloc_b = 0;
+    add_below(&tree, at, "leaf", 8);
+    assert_int_equal(mt_tree_invert(&tree, 0), 0);
+    assert_int_equal(tree.items.n, DEPTH + 1);
+    assert_int_equal(depth_of(&tree, DEPTH), DEPTH + 1);
+    assert_int_equal(tree.items.v[DEPTH].total.alloc_b, 8);
+    mt_tree_free(&tree);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(callers),
         cmocka_unit_test(up_to_the_root),
         cmocka_unit_test(too_many),
+        cmocka_unit_test(of_one_leaf),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
