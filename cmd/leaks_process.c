@@ -10,6 +10,7 @@
 #include "lib/render/columns.h"
 #include "lib/usage/gaps.h"
 #include "lib/usage/process.h"
+#include "lib/usage/traced.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -331,15 +332,20 @@ static void add(struct judged *j, struct found *f, bool first)
 }
 
 /* Where to look next. */
-static void point_to_parts(struct mt_report *r, const char *run)
+static void point_to_parts(struct mt_report *r, const char *run, const struct mt_traced_all *traced)
 {
     struct mt_buf name = {0};
     mt_shell_word(&name, run);
     mt_report_footer(r, "`memtool memory %s` shows what the rss consists of.", name.s);
+    for (size_t i = 0; i < traced->all.n; i++) {
+        mt_buf_clear(&name);
+        mt_shell_word(&name, traced->all.v[i].run.name);
+        mt_report_footer(r, "`memtool leaks %s` judges what PyTorch has of it.", name.s);
+    }
     mt_buf_free(&name);
 }
 
-static void explain(struct judged *j)
+static void explain(struct judged *j, const struct mt_traced_all *traced)
 {
     char processes[MT_HUMAN_LONG];
     if (j->left_out_n)
@@ -347,7 +353,7 @@ static void explain(struct judged *j)
                          mt_human_plural(j->left_out_n, "other process", processes),
                          j->left_out_n == 1 ? "is" : "are");
     if (j->may_grow)
-        point_to_parts(j->r, j->v->run.name);
+        point_to_parts(j->r, j->v->run.name, traced);
     if (j->gaps)
         mt_report_note(j->r, "%s %s: that nothing grows in what is known is no answer.",
                        j->v->run.name, mt_gaps_text(j->gaps));
@@ -371,6 +377,7 @@ enum mt_status mt_leaks_of_processes(struct mt_view *v, const struct mt_leaks_wa
 {
     struct judged j = {.v = v, .wanted = w, .r = r, .answer = answer};
     struct mt_run_device *all = NULL;
+    struct mt_traced_all traced = {0};
     size_t n = 0;
     enum mt_status st = MT_OK;
     j.timed = strcmp(v->run.time_unit, "ns") == 0;
@@ -386,7 +393,8 @@ enum mt_status mt_leaks_of_processes(struct mt_view *v, const struct mt_leaks_wa
         add(&j, &f, !i);
         mt_jumps_free(&f.jumps);
     }
-    explain(&j);
+    MT_TRY_OUT(mt_traced_load(v->db, &v->run, first, &traced, err));
+    explain(&j, &traced);
     r->columns.v[METRIC].hidden = !j.asked_malloc;
     for (int i = 0; i <= MT_PER_EVENT; i++)
         r->columns.v[PER_STEP + i].hidden = !j.has_unit[i];
@@ -394,6 +402,7 @@ enum mt_status mt_leaks_of_processes(struct mt_view *v, const struct mt_leaks_wa
     MT_TRY_OUT(mt_rows_apply(w->rows, r, "by_b", err));
     mt_rows_footer(w->rows, r, NULL, "");
 out:
+    mt_traced_free(&traced);
     free(all);
     return st;
 }
