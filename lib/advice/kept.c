@@ -218,14 +218,17 @@ void mt_advice_kept_free(struct mt_advice_facts *f)
     mt_vec_free(&f->kept.sites);
 }
 
-/* Data made in one iteration alone are what all others use, and those of a DataLoader wait for
- * theirs. */
+/* What is made in the first iteration alone, or data of any one, is what all others use; data of a
+ * DataLoader wait for theirs. */
 static bool is_to_be_used(const struct mt_advice_facts *f, const struct mt_advice_block *b,
                           const struct mt_advice_kept_site *s)
 {
-    return b->category == MT_CATEGORY_INPUT && !s->grows &&
-           (s->made_n == 1 ||
-            (b->alloc_op != MT_NONE && f->ops.v[b->alloc_op].inside & MT_IN_LOADER));
+    bool data = b->category == MT_CATEGORY_INPUT;
+    if (s->grows)
+        return false;
+    if (s->made_n == 1)
+        return data || s->last == 0;
+    return data && b->alloc_op != MT_NONE && f->ops.v[b->alloc_op].inside & MT_IN_LOADER;
 }
 
 const struct mt_advice_kept_site *mt_advice_kept_site_of(const struct mt_advice_facts *f,

@@ -379,8 +379,8 @@ _, small, _ = m.run("advise", "keep_outputs")
 m.check("stop_keeping (3.5 %, but it grows by 5 KiB a step)" in small, "small savings that grow say so", small)
 for run in ("mlp_adam", "mlp_metrics_nograd", "mlp_ema_nograd"):
     m.check("no_grad" not in advice(run, "--all"), run, "keeps nothing for a backward pass that never comes")
-for run in ("keep_batch", "keep_prefetched"):
-    m.check("clone" not in advice(run, "--all"), run, "has data that are still to be used")
+for run in ("keep_batch", "keep_prefetched", "keep_masks"):
+    m.check("clone" not in advice(run, "--all"), run, "has what is still to be used")
 held = advice("mlp_logits_kept", "--all").get("del_before_backward", {"bound": "up_to"})
 m.check(held["bound"] == "up_to", "what an op may keep for backward is no sure saving", held)
 for run, codes in CODE.items():

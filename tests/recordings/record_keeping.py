@@ -11,6 +11,7 @@ import tempfile
 
 import torch
 from torch import nn
+import torch.nn.utils.prune
 from torch.profiler import ProfilerActivity, profile
 
 STEPS, TOKENS = 8, 12
@@ -195,7 +196,24 @@ def keep_prefetched():
     return learn(torch.utils.data.DataLoader(data, 512, num_workers=2, prefetch_factor=2))
 
 
-PROGRAMS = (keep_outputs, keep_outputs_not, keep_gradients, keep_gradients_not, keep_hooks, keep_hooks_not, keep_features, keep_features_bounded, keep_tokens, keep_tokens_cat, keep_data, keep_data_no_grad, keep_weights, keep_weights_not, keep_weights_no_grad, keep_weights_parts, keep_batch, keep_prefetched)
+def keep_masks():
+    """Masks of weights, made once, in the first step as a schedule has it; alive when the recording ends."""
+    global masked
+    for step in range(STEPS):
+        with torch.profiler.record_function(f"ProfilerStep#{step}"):
+            if step == 0:
+                model = nn.Sequential(*[layer for _ in range(4) for layer in (nn.Linear(128, 128), nn.ReLU())])
+                for layer in model[::2]:
+                    nn.utils.prune.l1_unstructured(layer, "weight", 0.5)
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(model(torch.randn(64, 128)), torch.randint(0, 10, (64,))).backward()
+            optimizer.step()
+        masked = model
+        yield [model[0].weight_mask]
+
+
+PROGRAMS = (keep_outputs, keep_outputs_not, keep_gradients, keep_gradients_not, keep_hooks, keep_hooks_not, keep_features, keep_features_bounded, keep_tokens, keep_tokens_cat, keep_data, keep_data_no_grad, keep_weights, keep_weights_not, keep_weights_no_grad, keep_weights_parts, keep_batch, keep_prefetched, keep_masks)
 
 
 def held(kept):
