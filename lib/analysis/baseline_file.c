@@ -70,40 +70,84 @@ static enum mt_status read_flag(const struct mt_json_doc *d, const struct mt_jso
     return mt_json_doc_at(d, v, err);
 }
 
-/* The figures of each repeat, where they are not the same in all. */
-static enum mt_status read_each(const struct mt_json_doc *d, const struct mt_json_doc_value *list,
-                                const struct mt_baseline *b, enum mt_figure f,
-                                struct mt_baseline_site *site, struct mt_err *err)
+/* Two numbers; what they should be is for the caller to say. */
+static enum mt_status read_pair(const struct mt_json_doc *d, const struct mt_json_doc_value *pair,
+                                int64_t figures[2], size_t *n, struct mt_err *err)
 {
-    size_t n = 0, repeat_n = b->repeats.n;
+    const struct mt_json_doc_value *v;
+    *n = 0;
+    MT_TRY(mt_json_doc_want(d, pair, MT_JSON_DOC_ARRAY, err));
+    for (v = mt_json_doc_first(d, pair); v; v = mt_json_doc_next(d, v), ++*n)
+        if (*n < 2)
+            MT_TRY(read_figure(d, v, false, &figures[*n], err));
+    return MT_OK;
+}
+
+/* A repeat, counted from 0, and its figure; others have none. */
+static enum mt_status read_repeat(const struct mt_json_doc *d, const struct mt_json_doc_value *pair,
+                                  const char *key, int64_t from, size_t repeat_n,
+                                  int64_t figures[2], struct mt_err *err)
+{
+    size_t n;
+    MT_TRY(read_pair(d, pair, figures, &n, err));
+    if (n == 2 && figures[0] >= from && figures[0] < (int64_t)repeat_n)
+        return MT_OK;
+    MT_FAIL(err, MT_EINPUT,
+            "\"%s\" must list pairs, the number of a repeat, ever larger ones from 0 on, and its "
+            "figure",
+            key);
+    return mt_json_doc_at(d, pair, err);
+}
+
+/* The figures of each repeat, where they are not the same in all: of each, or pairs of those that
+ * have any. */
+static enum mt_status read_each(const struct mt_json_doc *d, const struct mt_json_doc_value *list,
+                                size_t repeat_n, enum mt_figure f, struct mt_baseline_site *site,
+                                struct mt_err *err)
+{
+    size_t n = 0;
+    int64_t next[2] = {0};
     MT_TRY(mt_json_doc_want(d, list, MT_JSON_DOC_ARRAY, err));
-    for (size_t i = 0; i < repeat_n && !site->differs; i++)
-        memcpy(mt_baseline_each_at(site, i), site->v, sizeof site->v);
-    site->differs = true;
-    for (const struct mt_json_doc_value *v = mt_json_doc_first(d, list); v;
-         v = mt_json_doc_next(d, v), n++)
-        if (n < repeat_n)
-            MT_TRY(read_figure(d, v, false, &mt_baseline_each_at(site, n)[f], err));
-    if (n == repeat_n)
+    const struct mt_json_doc_value *v = mt_json_doc_first(d, list);
+    const bool pairs = v && v->kind == MT_JSON_DOC_ARRAY;
+    for (; v; v = mt_json_doc_next(d, v), n++, next[0]++) {
+        if (pairs)
+            MT_TRY(read_repeat(d, v, list->key, next[0], repeat_n, next, err));
+        else if (n < repeat_n)
+            MT_TRY(read_figure(d, v, false, &next[1], err));
+        if (next[1] && next[0] < (int64_t)repeat_n)
+            mt_baseline_each_at(site, (size_t)next[0])[f] = next[1];
+    }
+    if (pairs || n == repeat_n)
         return MT_OK;
     MT_FAIL(err, MT_EINPUT, "\"%s\" has %zu figures of %zu repeats", list->key, n, repeat_n);
     return mt_json_doc_at(d, list, err);
 }
 
 static enum mt_status read_figures(const struct mt_json_doc *d,
-                                   const struct mt_json_doc_value *from,
-                                   const struct mt_baseline *b, struct mt_baseline_site *site,
-                                   struct mt_err *err)
+                                   const struct mt_json_doc_value *from, size_t repeat_n,
+                                   struct mt_baseline_site *site, struct mt_err *err)
 {
-    const struct mt_json_doc_value *v;
-    for (int f = 0; f < MT_FIG_BASELINE_N; f++)
-        if (mt_figure_defs[f].in_site && (v = mt_json_doc_get(d, from, mt_figure_defs[f].in_site)))
+    const struct mt_json_doc_value *v, *each[MT_FIG_BASELINE_N] = {0};
+    int64_t in_all[MT_FIG_BASELINE_N] = {0}; /* of every repeat */
+    bool any = false;
+    for (int f = 0; f < MT_FIG_BASELINE_N; f++) {
+        if (!mt_figure_defs[f].in_site)
+            continue;
+        if ((v = mt_json_doc_get(d, from, mt_figure_defs[f].in_site)))
             MT_TRY(read_figure(d, v, false, &site->v[f], err));
+        each[f] = mt_json_doc_get(d, from, mt_figure_defs[f].in_each);
+        site->differs |= each[f] != NULL;
+        in_all[f] = each[f] ? 0 : site->v[f];
+        any |= in_all[f] != 0;
+    }
+    for (size_t i = 0; i < repeat_n && site->differs && any; i++)
+        memcpy(mt_baseline_each_at(site, i), in_all, sizeof in_all);
     for (int f = 0; f < MT_FIG_BASELINE_N; f++)
-        if (mt_figure_defs[f].in_site && (v = mt_json_doc_get(d, from, mt_figure_defs[f].in_each)))
-            MT_TRY(read_each(d, v, b, (enum mt_figure)f, site, err));
+        if (each[f])
+            MT_TRY(read_each(d, each[f], repeat_n, (enum mt_figure)f, site, err));
     if (site->differs)
-        mt_baseline_each_settle(site, b->repeats.n);
+        mt_baseline_each_settle(site, repeat_n);
     return MT_OK;
 }
 
@@ -138,7 +182,7 @@ static enum mt_status read_site(const struct mt_json_doc *d, const struct mt_jso
                                       .scope = scope ? mt_baseline_text(b, scope->text) : NULL,
                                       .line = line ? mt_baseline_text(b, line->text) : NULL,
                                       .explicit_row = !is_op && mt_baseline_is_explicit(op->text)};
-    return read_figures(d, from, b, site, err);
+    return read_figures(d, from, b->repeats.n, site, err);
 }
 
 static enum mt_status read_spread(const struct mt_json_doc *d, const struct mt_json_doc_value *from,
@@ -173,19 +217,6 @@ static enum mt_status read_older(const struct mt_json_doc *d, const struct mt_js
     }
     to->older_unsaid = !left_out && !mt_json_doc_get(d, from, mt_baseline_older_keys[0]);
     return read_flag(d, left_out, &to->older_left_out, err);
-}
-
-/* [steps, level]; what it should be is for the caller to say. */
-static enum mt_status read_pair(const struct mt_json_doc *d, const struct mt_json_doc_value *pair,
-                                int64_t figures[2], size_t *n, struct mt_err *err)
-{
-    const struct mt_json_doc_value *v;
-    *n = 0;
-    MT_TRY(mt_json_doc_want(d, pair, MT_JSON_DOC_ARRAY, err));
-    for (v = mt_json_doc_first(d, pair); v; v = mt_json_doc_next(d, v), ++*n)
-        if (*n < 2)
-            MT_TRY(read_figure(d, v, false, &figures[*n], err));
-    return MT_OK;
 }
 
 /* Each larger than the one before. */

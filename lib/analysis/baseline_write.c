@@ -28,19 +28,33 @@ static int site_cmp(const void *a, const void *b)
     return c ? c : strcmp(x->line ? x->line : "", y->line ? y->line : "");
 }
 
-/* What each repeat has, where they differ. */
+static void add_pair(struct mt_json_out *j, int64_t a, int64_t b)
+{
+    mt_json_put_begin(j, "[]", false);
+    mt_json_put_int(j, a);
+    mt_json_put_int(j, b);
+    mt_json_put_end(j);
+}
+
+/* What each repeat has, where they differ; where few of them have any, what these have. */
 static void add_each(struct mt_json_out *j, const struct mt_baseline_site *s, enum mt_figure f,
                      size_t repeat_n)
 {
-    bool same = true;
-    for (size_t i = 0; i < repeat_n; i++)
-        same &= mt_baseline_figure_in(s, f, i) == s->v[f];
-    if (same)
+    size_t any = 0, same = s->v[f] ? 0 : repeat_n - s->each.n;
+    for (size_t i = 0; i < s->each.n; i++) {
+        any += s->each.v[i].v[f] != 0;
+        same += s->each.v[i].v[f] == s->v[f];
+    }
+    if (!s->differs || same == repeat_n)
         return;
+    const bool few = any && any < repeat_n / 4;
     mt_json_put_key(j, mt_figure_defs[f].in_each);
     mt_json_put_begin(j, "[]", false);
-    for (size_t i = 0; i < repeat_n; i++)
+    for (size_t i = 0; i < repeat_n && !few; i++)
         mt_json_put_int(j, mt_baseline_figure_in(s, f, i));
+    for (size_t i = 0; i < s->each.n && few; i++)
+        if (s->each.v[i].v[f])
+            add_pair(j, s->each.v[i].repeat, s->each.v[i].v[f]);
     mt_json_put_end(j);
 }
 
@@ -76,14 +90,6 @@ static void add_older(struct mt_json_out *j, const struct mt_baseline_device *d)
         return;
     add_int(j, mt_baseline_older_keys[1], d->older_least_b);
     add_int(j, mt_baseline_older_keys[2], d->older_most_b);
-}
-
-static void add_pair(struct mt_json_out *j, int64_t step_n, int64_t level_b)
-{
-    mt_json_put_begin(j, "[]", false);
-    mt_json_put_int(j, step_n);
-    mt_json_put_int(j, level_b);
-    mt_json_put_end(j);
 }
 
 static void add_step_levels(struct mt_json_out *j, const struct mt_step_levels *l)

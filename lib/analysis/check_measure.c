@@ -42,21 +42,32 @@ int64_t mt_check_other(const struct mt_rule *rule, const struct mt_baseline *b,
     return sum;
 }
 
-/* What the sites that a rule is about have in one repeat; *unseen: of those that lose frees. */
-static int64_t sum_of_sites(const struct mt_rule *rule, enum mt_figure f,
-                            const struct mt_baseline_device *d, size_t repeat, int64_t *unseen,
-                            bool *found)
+/* The sites that a rule is about. */
+struct sites {
+    const struct mt_baseline_site **v;
+    size_t n, cap;
+};
+
+static struct sites sites_of(const struct mt_rule *rule, const struct mt_baseline_device *d)
+{
+    struct sites out = {0};
+    for (size_t i = 0; i < d->sites.n; i++)
+        if (!is_other(&d->sites.v[i]) && mt_rule_is_about(rule, &d->sites.v[i]))
+            *mt_vec_push(&out) = &d->sites.v[i];
+    return out;
+}
+
+/* What sites have in one repeat; *unseen: of those that lose frees. */
+static int64_t sum_of_sites(const struct sites *sites, enum mt_figure f, size_t repeat,
+                            int64_t *unseen)
 {
     int64_t sum = 0;
     double rate = 0;
     bool rates = mt_figure_defs[f].adds == MT_ADDS_RATE;
     *unseen = 0;
-    for (size_t i = 0; i < d->sites.n; i++) {
-        const struct mt_baseline_site *s = &d->sites.v[i];
-        if (is_other(s) || !mt_rule_is_about(rule, s))
-            continue;
+    for (size_t i = 0; i < sites->n; i++) {
+        const struct mt_baseline_site *s = sites->v[i];
         int64_t v = mt_baseline_figure_in(s, f, repeat);
-        *found = true;
         sum = mt_baseline_add(sum, v);
         rate += rates ? s->rate[mt_baseline_rate(f)] : 0;
         *unseen = mt_baseline_add(*unseen, s->unseen ? v : 0);
@@ -91,8 +102,11 @@ static int64_t figure_of(const struct mt_rule *rule, enum mt_figure f, const str
         return MT_BASELINE_UNKNOWN;
     size_t n = repeats_in(b);
     int64_t unseen = 0, *values = mt_alloc(n * sizeof *values);
+    struct sites sites = sites_of(rule, d);
     for (size_t i = 0; i < n; i++)
-        values[i] = sum_of_sites(rule, f, d, i, &unseen, found);
+        values[i] = sum_of_sites(&sites, f, i, &unseen);
+    *found |= sites.n > 0;
+    mt_vec_free(&sites);
     int64_t median = mt_median(values, n, slack, NULL);
     free(values);
     *doubt = unseen < *doubt ? unseen : *doubt;

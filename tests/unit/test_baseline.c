@@ -162,6 +162,45 @@ static void bracket_test(void **state)
     mt_buf_free(&text);
 }
 
+/* Of many repeats a file lists those that have some of a site; where most do, all. */
+static void each_test(void **state)
+{
+    (void)state;
+    enum { REPEATS = 12 };
+    struct mt_baseline b = {.run = "r", .format = "test", .run_n = REPEATS}, again;
+    struct mt_baseline_device *d = mt_vec_push(&b.devices);
+    struct mt_buf text = {0};
+    struct mt_err err = MT_ERR_INIT;
+    *d = (struct mt_baseline_device){.name = "cpu"};
+    for (int i = 0; i < REPEATS; i++)
+        *mt_vec_push(&b.repeats) = "r";
+    for (int most = 0; most < 2; most++) {
+        struct mt_baseline_site s = {.op = most ? "b" : "a", .v = {[MT_FIG_CALLS_N] = 9}};
+        for (size_t i = 0; i < REPEATS; i++) {
+            mt_baseline_each_at(&s, i)[MT_FIG_CALLS_N] = 9; /* the same in all */
+            mt_baseline_each_at(&s, i)[MT_FIG_AT_PEAK_B] = most || i % 9 == 2 ? 1 + (int)i : 0;
+        }
+        s.differs = true;
+        *mt_vec_push(&d->sites) = s;
+    }
+    mt_baseline_write(&b, &text);
+    assert_non_null(strstr(text.s, "\"at_peak_b_each\": [[2, 3], [11, 12]],"));
+    assert_non_null(strstr(text.s, "\"at_peak_b_each\": [1, 2, 3, 4, 5, 6,"));
+    assert_int_equal(mt_baseline_parse("again", text.s, text.n, &again, &err), MT_OK);
+    for (int most = 0; most < 2; most++) {
+        const struct mt_baseline_site *s = &again.devices.v[0].sites.v[most];
+        assert_true(s->differs);
+        for (size_t i = 0; i < REPEATS; i++) {
+            assert_int_equal(mt_baseline_figure_in(s, MT_FIG_CALLS_N, i), 9);
+            assert_int_equal(mt_baseline_figure_in(s, MT_FIG_AT_PEAK_B, i),
+                             most || i % 9 == 2 ? 1 + i : 0);
+        }
+    }
+    mt_baseline_free(&again);
+    mt_baseline_free(&b);
+    mt_buf_free(&text);
+}
+
 /* What a file lumps together may belong to the sites of a rule: it counts as spread. */
 static void other_test(void **state)
 {
@@ -255,6 +294,7 @@ int main(void)
         {.name = "what is left out stays in the sums", .test_func = trim_test},
         {.name = "of three repeats", .test_func = fold_test},
         {.name = "of many repeats", .test_func = sparse_test},
+        {.name = "of many repeats, in a file", .test_func = each_test},
         {.name = "ops called like rows that are none", .test_func = bracket_test},
         {.name = "what it lumps together is doubt", .test_func = other_test},
         {.name = "frees that nobody saw", .test_func = measured_doubt_test},

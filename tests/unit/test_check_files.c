@@ -125,6 +125,18 @@ static const struct file_row file_rows[] = {
      BASELINE("\"runs_n\": 2, \"repeats\": [\"a\", \"b\"], \"devices\": [{\"device\": \"cpu\", "
               "\"sites\": [{\"op\": \"a\",\n\"alloc_b_each\": [7]}],\n" FIGURES "}]"),
      "\"alloc_b_each\" has 1 figures of 2 repeats", NULL, 3},
+    {"baseline: a repeat that is not there", true,
+     BASELINE("\"runs_n\": 2, \"repeats\": [\"a\", \"b\"], \"devices\": [{\"device\": \"cpu\", "
+              "\"sites\": [{\"op\": \"a\",\n\"alloc_b_each\": [[2, 7]]}],\n" FIGURES "}]"),
+     "\"alloc_b_each\" must list pairs", NULL, 3},
+    {"baseline: repeats that go back", true,
+     BASELINE("\"runs_n\": 2, \"repeats\": [\"a\", \"b\"], \"devices\": [{\"device\": \"cpu\", "
+              "\"sites\": [{\"op\": \"a\",\n\"alloc_b_each\": [[1, 7], [0, 5]]}],\n" FIGURES "}]"),
+     "\"alloc_b_each\" must list pairs", NULL, 3},
+    {"baseline: a pair without a figure", true,
+     BASELINE("\"runs_n\": 2, \"repeats\": [\"a\", \"b\"], \"devices\": [{\"device\": \"cpu\", "
+              "\"sites\": [{\"op\": \"a\",\n\"alloc_b_each\": [[1]]}],\n" FIGURES "}]"),
+     "\"alloc_b_each\" must list pairs", NULL, 3},
     {"baseline: figures of repeats that are unknown", true,
      BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [{\"op\": "
               "\"a\",\n\"alloc_b_each\": [7]}],\n" FIGURES "}]"),
