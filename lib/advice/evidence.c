@@ -88,8 +88,11 @@ static struct mt_advice_site site_of(struct evidence *e, uint32_t node)
     s.top = keep_text(e->strings, top);
     s.scope = scope ? keep_text(e->strings, scope) : NULL;
     s.module = module_of(t, e->strings, node);
-    s.source =
-        n->line == MT_NONE ? NULL : keep_text(e->strings, mt_strtab_get(&t->strings, n->line));
+    if (n->line == MT_NONE)
+        return s;
+    mt_tree_line_add(&name, t, node);
+    s.source = keep(e->strings, name.s, name.n);
+    mt_buf_free(&name);
     return s;
 }
 

@@ -15,10 +15,7 @@ static const char *name_of(const struct mt_recording *r, uint32_t frame)
 
 static bool is_line(const struct mt_recording *r, uint32_t frame)
 {
-    struct mt_python_function f;
-    return r->frames.v[frame].kind == MT_FRAME_PYTHON &&
-           mt_python_function_parse(name_of(r, frame), &f) &&
-           mt_python_owner(f.file, f.file_n) == MT_CODE_USER;
+    return r->frames.v[frame].kind == MT_FRAME_PYTHON && mt_python_is_users(name_of(r, frame));
 }
 
 static bool is_module(const struct mt_recording *r, uint32_t frame)

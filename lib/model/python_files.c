@@ -280,6 +280,12 @@ bool mt_python_function_parse(const char *name, struct mt_python_function *out)
     return parse(name, '(', "): ", out);
 }
 
+bool mt_python_is_users(const char *name)
+{
+    struct mt_python_function f;
+    return mt_python_function_parse(name, &f) && mt_python_owner(f.file, f.file_n) == MT_CODE_USER;
+}
+
 void mt_python_site(struct mt_buf *out, const struct mt_python_function *f)
 {
     mt_buf_add(out, f->file, f->file_n);

@@ -32,6 +32,9 @@ struct mt_python_function {
 /* False: it is none. */
 bool mt_python_function_parse(const char *name, struct mt_python_function *out);
 
+/* Whether a name is that of a function of the user's own. */
+bool mt_python_is_users(const char *name);
+
 /* Appends "models/vit.py:41 forward", as reports name a site. */
 void mt_python_site(struct mt_buf *out, const struct mt_python_function *f);
 

@@ -22,9 +22,7 @@ struct names {
 static bool is_own(const char *s, size_t n)
 {
     char *name = mt_strndup(s, n);
-    struct mt_python_function f;
-    bool own =
-        mt_python_function_parse(name, &f) && mt_python_owner(f.file, f.file_n) == MT_CODE_USER;
+    bool own = mt_python_is_users(name);
     free(name);
     return own;
 }

@@ -3,6 +3,7 @@
 #include "gen/queries.h"
 #include "lib/base/sort.h"
 #include "lib/base/wrap.h"
+#include "lib/model/python_files.h"
 #include "lib/run/sites.h"
 #include <stdlib.h>
 #include <string.h>
@@ -75,10 +76,11 @@ static void add_frame(struct mt_known_frames *known, struct mt_tree *t, int64_t 
         f.object = text_of(t, s, 3);
         f.file = text_of(t, s, 4);
     }
-    if (f.is_python)
-        f.line = mt_site_of_frame(t, f.name);
+    if (f.is_python && mt_python_is_users(mt_strtab_get(&t->strings, f.name)))
+        f.line = f.name;
     if (s && mt_stmt_int(s, 2) == 7) {
         f.line = mt_site_of_backward(t, f.file);
+        f.line_is_text = true;
         f.layer = mt_site_of_backward(t, f.object);
         f.object = f.file = MT_NONE;
     }

@@ -10,9 +10,9 @@
 struct mt_known_frame {
     int64_t id;
     uint32_t name, object, file; /* string ids; MT_NONE: unknown */
-    uint32_t line, layer;        /* of a function of the user's own, or of the forward op of what
-                                    autograd runs, else MT_NONE */
-    bool python_or_annotation, is_python, is_category, is_thread, is_label, is_size;
+    uint32_t line, layer;        /* as of a node: where this is a function of the user's own, or
+                                    run by autograd, else MT_NONE */
+    bool line_is_text, python_or_annotation, is_python, is_category, is_thread, is_label, is_size;
 };
 
 /* Zero-initialise. */

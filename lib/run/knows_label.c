@@ -88,12 +88,6 @@ enum mt_status mt_knows_tensors(struct mt_db *db, const struct mt_run *run,
 
 /* ---- functions of Python ---- */
 
-static bool is_of_user(const char *name)
-{
-    struct mt_python_function f;
-    return mt_python_function_parse(name, &f) && mt_python_owner(f.file, f.file_n) == MT_CODE_USER;
-}
-
 static bool is_module(const char *name)
 {
     return strncmp(name, MT_MODULE_FRAME, strlen(MT_MODULE_FRAME)) == 0;
@@ -124,7 +118,7 @@ static enum mt_status find_function(struct mt_db *db, const struct mt_run *run,
 enum mt_status mt_run_has_lines(struct mt_db *db, const struct mt_run *run, bool *has,
                                 struct mt_err *err)
 {
-    return find_function(db, run, is_of_user, has, err);
+    return find_function(db, run, mt_python_is_users, has, err);
 }
 
 enum mt_status mt_run_has_layers(struct mt_db *db, const struct mt_run *run, bool *has,

@@ -19,6 +19,7 @@ static void free_contents(struct mt_tree *t)
     mt_vec_free(&t->thread_names);
     mt_vec_free(&t->thread_ids);
     mt_map_free(&t->shapes);
+    mt_map_free(&t->lines);
 }
 
 static void free_tuples(struct mt_tree *t)
@@ -183,6 +184,7 @@ static void add_node(struct node_reader *r, const int64_t *cells)
         .line = f[OWN].line != none ? f[OWN].line
                 : around            ? around->line
                                     : none,
+        .line_is_text = f[OWN].line != none ? f[OWN].line_is_text : around && around->line_is_text,
         .layer = layer_of(t, &f[OWN], around),
         .phase = phase_of(cells[1 + FRAMES]),
         .python_or_annotation = f[OWN].python_or_annotation,

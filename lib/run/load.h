@@ -76,9 +76,11 @@ struct mt_tree_node {
     uint32_t parent, frame, top, scope, module; /* node index; frames as string ids */
     uint32_t object, file;                      /* of the top: string ids; MT_NONE: unknown */
     uint32_t category, thread, label, size;     /* the same; of what is nearest on the path */
-    uint32_t line;  /* of traces with Python: the user's innermost function (sites.h); MT_NONE */
+    uint32_t line;  /* of traces with Python: the user's innermost function, by its name, or what
+                       is said of what autograd runs (sites.h); MT_NONE */
     uint32_t layer; /* nn.Modules around it, outermost first: "Gpt_0.Block_3"; MT_NONE: none */
     uint8_t phase;
+    bool line_is_text; /* that */
     bool python_or_annotation, is_python;
 };
 
@@ -106,6 +108,7 @@ struct mt_tree {
     MT_VEC(uint32_t) thread_names;             /* string ids */
     MT_VEC(int64_t) thread_ids;                /* of the database, rising, in the same order */
     struct mt_map shapes;                      /* and tensors: string id of the database -> ours */
+    struct mt_map lines;                       /* name of a function -> its site (sites.h) */
     int64_t before_at_peak_b, before_at_end_b; /* what older blocks add to the level there */
     MT_VEC(const char **) tuples;              /* keys of groups, many in a piece */
     size_t tuple_used;                         /* of the last piece */

@@ -27,17 +27,6 @@ uint32_t mt_tree_top(struct mt_tree *t, uint32_t node)
     return op_or_python(t, &t->nodes.v[node], t->nodes.v[node].top);
 }
 
-uint32_t mt_site_of_frame(struct mt_tree *t, uint32_t name)
-{
-    struct mt_python_function f;
-    struct mt_buf text = {0};
-    if (!mt_python_function_parse(mt_strtab_get(&t->strings, name), &f) ||
-        mt_python_owner(f.file, f.file_n) != MT_CODE_USER)
-        return MT_NONE;
-    mt_python_site(&text, &f);
-    return take(t, &text);
-}
-
 uint32_t mt_site_of_backward(struct mt_tree *t, uint32_t forward)
 {
     struct mt_buf text = {0};
@@ -65,25 +54,42 @@ static bool lacks_line(const struct mt_tree *t, const struct mt_tree_node *n)
     return t->has_lines && n->line == MT_NONE;
 }
 
-static uint32_t line_or_top(const struct mt_tree *t, const struct mt_tree_node *n)
+void mt_tree_line_add(struct mt_buf *out, const struct mt_tree *t, uint32_t node)
 {
-    return t->has_lines && n->line != MT_NONE ? n->line : n->top;
+    const struct mt_tree_node *n = &t->nodes.v[node];
+    const char *name = mt_strtab_get(&t->strings, n->line);
+    struct mt_python_function f;
+    if (!n->line_is_text && mt_python_function_parse(name, &f))
+        mt_python_site(out, &f);
+    else
+        mt_buf_adds(out, name);
+}
+
+/* Many nodes have the line of one function. */
+static uint32_t known_line(struct mt_tree *t, uint32_t node)
+{
+    const struct mt_tree_node *n = &t->nodes.v[node];
+    struct mt_buf text = {0};
+    if (n->line_is_text)
+        return n->line;
+    uint32_t *line = mt_map_at(&t->lines, n->line);
+    if (*line == MT_MAP_NONE) {
+        mt_tree_line_add(&text, t, node);
+        *line = take(t, &text);
+    }
+    return *line;
 }
 
 uint32_t mt_tree_line(struct mt_tree *t, uint32_t node)
 {
     const struct mt_tree_node *n = &t->nodes.v[node];
     struct mt_buf text = {0};
+    if (n->line != MT_NONE)
+        return known_line(t, node);
     if (!lacks_line(t, n))
-        return line_or_top(t, n);
+        return n->top;
     mt_buf_addf(&text, MT_LINE_UNKNOWN "%s", mt_strtab_get(&t->strings, n->top));
     return take(t, &text);
-}
-
-/* A scope says nothing of itself. */
-static bool is_in_scope(const struct mt_tree *t, const struct mt_tree_node *n)
-{
-    return n->scope != MT_NONE && n->scope != line_or_top(t, n);
 }
 
 void mt_site_add(struct mt_buf *out, const char *top, const char *scope)
@@ -93,19 +99,33 @@ void mt_site_add(struct mt_buf *out, const char *top, const char *scope)
         mt_buf_addf(out, " in %s", scope);
 }
 
+/* line: that of the node, or its top op. */
+static void site_add(struct mt_buf *out, const struct mt_tree *t, const struct mt_tree_node *n,
+                     const char *line)
+{
+    mt_buf_adds(out, lacks_line(t, n) ? MT_LINE_UNKNOWN : "");
+    mt_site_add(out, line, n->scope == MT_NONE ? NULL : mt_strtab_get(&t->strings, n->scope));
+}
+
 void mt_tree_site_add(struct mt_buf *out, const struct mt_tree *t, uint32_t node)
 {
     const struct mt_tree_node *n = &t->nodes.v[node];
-    mt_buf_adds(out, lacks_line(t, n) ? MT_LINE_UNKNOWN : "");
-    mt_site_add(out, mt_strtab_get(&t->strings, line_or_top(t, n)),
-                is_in_scope(t, n) ? mt_strtab_get(&t->strings, n->scope) : NULL);
+    struct mt_buf line = {0};
+    if (n->line != MT_NONE)
+        mt_tree_line_add(&line, t, node);
+    else
+        mt_buf_adds(&line, mt_strtab_get(&t->strings, n->top));
+    site_add(out, t, n, line.s);
+    mt_buf_free(&line);
 }
 
 uint32_t mt_tree_site_text(struct mt_tree *t, uint32_t node)
 {
+    const struct mt_tree_node *n = &t->nodes.v[node];
     struct mt_buf text = {0};
-    if (!is_in_scope(t, &t->nodes.v[node]))
+    if (n->scope == MT_NONE)
         return mt_tree_line(t, node);
-    mt_tree_site_add(&text, t, node);
+    const uint32_t line = n->line == MT_NONE ? n->top : known_line(t, node);
+    site_add(&text, t, n, mt_strtab_get(&t->strings, line));
     return take(t, &text);
 }

@@ -12,10 +12,6 @@
 uint32_t mt_tree_op(struct mt_tree *t, uint32_t node);
 uint32_t mt_tree_top(struct mt_tree *t, uint32_t node);
 
-/* The site of a frame of a trace: "models/vit.py:41 forward", a string of the tree; MT_NONE: it is
- * no function of the user's own. */
-uint32_t mt_site_of_frame(struct mt_tree *t, uint32_t name);
-
 /* "(backward of) " and the line or layer of a forward op; MT_NONE: of MT_NONE. */
 uint32_t mt_site_of_backward(struct mt_tree *t, uint32_t forward);
 
@@ -26,8 +22,11 @@ uint32_t mt_layer_of_frame(struct mt_tree *t, uint32_t name, uint32_t outer);
 /* In front of the top op of a node whose line is not known, where those of others are. */
 #define MT_LINE_UNKNOWN "(line unknown) "
 
-/* The line of a node: that of its site; where no line is known in a tree that has some, "(line
- * unknown) " and its top op; in trees without any, its top. */
+/* Appends the line of a node that has one: "models/vit.py:41 forward". */
+void mt_tree_line_add(struct mt_buf *out, const struct mt_tree *t, uint32_t node);
+
+/* The line of a node, a string: that of its site; where no line is known in a tree that has some,
+ * "(line unknown) " and its top op; in trees without any, its top. */
 uint32_t mt_tree_line(struct mt_tree *t, uint32_t node);
 
 /* The site of a node: its line in its scope. The same, appended to a text. */
