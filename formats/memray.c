@@ -10,11 +10,6 @@
 
 enum { WINDOW = 1 << 16 };
 
-uint64_t mt_mr_delta(struct mt_cursor *c, uint64_t *last)
-{
-    return *last += (uint64_t)mt_cursor_signed(c);
-}
-
 /* ---- records of both kinds of files ---- */
 
 static void code(struct mt_memray *r)

@@ -155,38 +155,41 @@ enum mt_status mt_mr_apply(struct mt_memray *r, enum mt_act act, uint64_t addres
 }
 
 /* Addresses as files since version 12 have them: one of the last, or further by so much. */
-static uint64_t take_address(struct mt_memray *r, unsigned recent, struct mt_mr_deltas *d,
-                             bool *is_new)
+static inline uint64_t take_address(const struct mt_memray *r, unsigned recent, struct mt_cursor *c,
+                                    uint64_t *last, bool *is_new)
 {
-    *is_new = recent == MT_ARRAY_LEN(r->recent);
-    return *is_new ? mt_mr_delta(&r->c, &d->address) << 3 : r->recent[recent];
+    *is_new = recent == MT_MR_RECENT - 1;
+    return *is_new ? mt_mr_delta(c, last) << 3 : r->recent[(r->latest + recent) % MT_MR_RECENT];
 }
 
 static void remember_address(struct mt_memray *r, uint64_t address)
 {
-    memmove(r->recent + 1, r->recent, sizeof r->recent - sizeof *r->recent);
-    r->recent[0] = address;
+    r->latest = (r->latest - 1) % MT_MR_RECENT;
+    r->recent[r->latest] = address;
 }
 
 static enum mt_status allocation(struct mt_memray *r, unsigned flags, struct mt_err *err)
 {
-    struct mt_mr_deltas d = r->last;
+    struct mt_cursor c = r->c; /* of which nobody else knows, so that it is in registers */
+    uint64_t last = r->last.address, native = r->last.native, bytes = 0;
     bool is_new;
-    uint64_t address = take_address(r, flags >> 3 & 15, &d, &is_new), bytes = 0;
-    unsigned allocator = flags & 7 ? flags & 7 : mt_cursor_byte(&r->c);
+    const uint64_t address = take_address(r, flags >> 3 & 15, &c, &last, &is_new);
+    unsigned allocator = flags & 7 ? flags & 7 : mt_cursor_byte(&c);
     enum mt_act act = act_of(r->version, allocator);
     if (r->native && act != MT_MR_FREES)
-        mt_mr_delta(&r->c, &d.native);
+        mt_mr_delta(&c, &native);
     if (act != MT_MR_FREES)
-        bytes = mt_cursor_varint(&r->c);
+        bytes = mt_cursor_varint(&c);
+    r->c = c;
     if (is_padding(r) || r->c.more)
         return MT_OK;
     if (act == MT_MR_UNKNOWN)
         return mt_mr_unknown_allocator(err);
-    r->last = d;
+    r->last.address = last;
+    r->last.native = native;
     if (is_new)
         remember_address(r, address);
-    return mt_mr_apply(r, act, address, bytes, r->native ? d.native : 0, err);
+    return mt_mr_apply(r, act, address, bytes, r->native ? native : 0, err);
 }
 
 /* Of versions 7 to 11. with_native: 1 where the record has a native frame. */
@@ -213,7 +216,7 @@ static void object(struct mt_memray *r, unsigned flags)
 {
     struct mt_mr_deltas d = r->last;
     bool is_new;
-    uint64_t address = take_address(r, flags >> 1 & 15, &d, &is_new);
+    uint64_t address = take_address(r, flags >> 1 & 15, &r->c, &d.address, &is_new);
     if (r->native && flags & 1)
         mt_mr_delta(&r->c, &d.native);
     if (is_padding(r) || r->c.more)
@@ -242,8 +245,10 @@ static enum mt_status memory(struct mt_memray *r, struct mt_err *err)
 
 static void push(struct mt_memray *r)
 {
-    uint64_t code = mt_cursor_varint(&r->c);
-    int64_t instruction = mt_cursor_signed(&r->c);
+    struct mt_cursor c = r->c;
+    uint64_t code = mt_cursor_varint(&c);
+    int64_t instruction = mt_cursor_signed(&c);
+    r->c = c;
     if (!is_padding(r) && !r->c.more)
         mt_mr_push_call(&r->stacks, code, instruction);
 }

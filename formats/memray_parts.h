@@ -12,7 +12,10 @@
 #include "lib/model/paths.h"
 
 /* A number told as a difference to the last one. */
-uint64_t mt_mr_delta(struct mt_cursor *c, uint64_t *last);
+static inline uint64_t mt_mr_delta(struct mt_cursor *c, uint64_t *last)
+{
+    return *last += (uint64_t)mt_cursor_signed(c);
+}
 
 static const int64_t mt_mr_ms_ns = 1000000;
 
@@ -126,8 +129,9 @@ uint32_t mt_mr_native_node(struct mt_mr_native *v, struct mt_path_tree *p, uint3
 enum {
     MT_MR_OLDEST = 6, /* its records are others than those of all later ones */
     MT_MR_NEWEST = 13,
-    MT_MR_ENDS = 8,  /* a record says that it is the last since */
-    MT_MR_CODES = 12 /* files have code objects since */
+    MT_MR_ENDS = 8,   /* a record says that it is the last since */
+    MT_MR_CODES = 12, /* files have code objects since */
+    MT_MR_RECENT = 16
 };
 
 struct mt_memray {
@@ -153,8 +157,9 @@ struct mt_memray {
     struct mt_mr_deltas {
         uint64_t address, native, ip, frame, line;
     } last;
-    uint64_t recent[15];                                            /* addresses */
-    struct mt_ranges mapped;                                        /* with their nodes */
+    uint64_t recent[MT_MR_RECENT]; /* addresses, in a ring: records tell one of the 15 from */
+    unsigned latest;               /* this one on */
+    struct mt_ranges mapped;       /* with their nodes */
     MT_VEC(struct mt_mr_temporary { int64_t n, bytes; }) temporary; /* by node + 1 */
 
     /* records of sums */

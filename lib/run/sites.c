@@ -95,8 +95,10 @@ uint32_t mt_tree_line(struct mt_tree *t, uint32_t node)
 void mt_site_add(struct mt_buf *out, const char *top, const char *scope)
 {
     mt_buf_adds(out, top);
-    if (scope && strcmp(scope, top) != 0)
-        mt_buf_addf(out, " in %s", scope);
+    if (!scope || strcmp(scope, top) == 0)
+        return;
+    mt_buf_adds(out, " in ");
+    mt_buf_adds(out, scope);
 }
 
 /* line: that of the node, or its top op. */
