@@ -54,14 +54,14 @@ verdict until 1GiB 3 # it may have had more after the last sample
 pid=$!
 ready while
 for run in while1 while2 while3; do # a busy machine may be late
-    "$MEMTOOL" record --name $run --pid $pid --for 400ms 2>err || fail "exit $?"
+    "$MEMTOOL" record --name "$run" --pid $pid --for 400ms 2>err || fail "exit $?"
     [ "$(ask "SELECT dur_ns <= 900000000 FROM run WHERE name = '$run'")" = 1 ] && break
 done
 grep -q "process $pid goes on; peak rss at least 21" err || fail "the summary of a process that goes on"
 [ "$(ask "SELECT dur_ns BETWEEN 400000000 AND 900000000 FROM run WHERE name = '$run'")" = 1 ] || fail "--for"
-verdict $run 10MiB 1
-verdict $run 50MiB 3
-verdict $run 150MiB 0
+verdict "$run" 10MiB 1
+verdict "$run" 50MiB 3
+verdict "$run" 150MiB 0
 for signal in INT TERM HUP; do
     for delay in 0.5 2 8; do # a busy machine may not have begun
         timeout -s $signal -k 30 $delay "$MEMTOOL" record --name by$signal --pid $pid 2>err
