@@ -285,6 +285,12 @@ static void people_row(const struct mt_diff *d, struct mt_report *r, const struc
             mt_cell_text(mt_report_text(r, from->key[k]));
 }
 
+static bool may_leak(const struct mt_diff *d)
+{
+    return d->side[0].whole.v[MT_FIG_SUSPECT_PER_STEP_B].r > 0 ||
+           d->side[1].whole.v[MT_FIG_SUSPECT_PER_STEP_B].r > 0;
+}
+
 /* Why there is no row: nothing changed, or nobody can tell. */
 static const char *no_rows(const struct mt_diff *d, enum mt_diff_section section,
                            struct mt_report *r)
@@ -320,7 +326,8 @@ static const char *no_rows(const struct mt_diff *d, enum mt_diff_section section
            : section == MT_SECTION_OP
                ? mt_report_textf(r, "all %s allocated the same",
                                  mt_kind_words[d->side[1].run.kind].allocators)
-               : "neither run has a leak";
+           : may_leak(d) ? "neither run leaks for certain"
+                         : "neither run has a leak";
 }
 
 /* Below the leaks: what grows without being known for one. */
