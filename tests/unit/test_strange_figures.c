@@ -43,8 +43,7 @@ static const struct strange {
                  "UPDATE holding SET changes = '[0,-9223372036854775808,-9223372036854775808]'"},
     {"most bytes and fewest in turn",
      "UPDATE alloc SET bytes_b = " EITHER("id") ";" STATS(EITHER("node_id"))},
-    {"a net of fewest bytes", "UPDATE node_stat SET self_alloc_b = " LOWEST
-                              ", self_freed_b = 0, alloc_b = " LOWEST ", freed_b = 0"},
+    {"a net of fewest bytes", "UPDATE node_stat SET alloc_b = " LOWEST ", freed_b = 0"},
     {"devices of most", DEVICES(MOST)},
     {"devices of least", DEVICES("(" LOWEST " + 1)")},
     {"chunks of most", CHUNKS(MOST)},
