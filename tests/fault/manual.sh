@@ -11,15 +11,15 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 with_output() { # PAGE
     inside=
     while IFS= read -r line; do
-        case $inside$line in
-        .Bd*) inside=1 ;;
-        1.Ed) inside= ;;
-        "1\$ "*)
+        case $inside:$line in
+        :.Bd*) inside=1 ;;
+        1:.Ed) inside= ;;
+        1:"\$ "*)
             printf '%s\n' "$line"
             (eval "${line#\$ }") 2>/dev/null </dev/null | sed "s/\\\\/\\\\e/g; s/^[.']/\\\\\\&&/"
             continue
             ;;
-        1*) continue ;;
+        1:*) continue ;;
         esac
         printf '%s\n' "$line"
     done <"$1"
