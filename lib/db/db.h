@@ -166,7 +166,7 @@ enum mt_status mt_db_insert_texts(struct mt_db *db, int query, uint64_t row_n, m
 /*
  * Reads rows that are numbers alone, by the million: runs a statement `SELECT memtool_each(c0, c1
  * ...) FROM ...`, and calls `use` with the cells of every row, in any order; NULL is 0. That takes
- * a third less time than a step for each.
+ * a third less time than a step for each. `use` may itself read the rows of another statement so.
  */
 typedef void mt_db_cells(void *closure, const int64_t cells[MT_DB_ROW_CELLS]);
 enum mt_status mt_stmt_each(struct mt_stmt *s, mt_db_cells *use, void *closure, struct mt_err *err);

@@ -165,9 +165,13 @@ int mt_db_add_each(struct mt_db *db)
 
 enum mt_status mt_stmt_each(struct mt_stmt *s, mt_db_cells *use, void *closure, struct mt_err *err)
 {
-    s->db->each = use;
-    s->db->each_closure = closure;
+    struct mt_db *db = s->db;
+    mt_db_cells *const around = db->each;
+    void *const around_closure = db->each_closure;
+    db->each = use;
+    db->each_closure = closure;
     enum mt_status st = mt_stmt_run(s, err);
-    s->db->each = NULL;
+    db->each = around;
+    db->each_closure = around_closure;
     return st;
 }

@@ -127,6 +127,21 @@ def limits(run, device):
     m.check(code == 0 or "it may be more" in out or peak == 0, run.name, "check --max-peak", code, out, err)
 
 
+def names_in_another_order(count=3000):
+    """The names of a run that an earlier one had, too, in another order: each is looked up by itself at first, then all are."""
+    names = [f"op{k}" for k in range(count)]
+    for run, order in (("forwards", names), ("backwards", names[::-1])):
+        trace = inputs.Trace()
+        for k, name in enumerate(order):
+            trace.op(name, 10 * k, 5)
+            trace.record(10 * k + 2, 100, 128 * (k + 1))
+        trace.write(f"{run}.json")
+        m.run("import", f"{run}.json", "--name", run)
+        m.check(sorted(row["name"] for row in m.rows("table", run)) == sorted(names), run, "table with every name")
+        m.check(len(m.rows("tree", run)) == count, run, "tree with every name")
+
+
+names_in_another_order()
 runs = {run.name: run for run in m.imported(inputs.all_inputs())}
 for run in runs.values():
     for device in run.devices:

@@ -58,8 +58,46 @@ static void each(void **state)
     mt_stmt_free(s);
 }
 
+/* Of nested reading: rows of the statement around, and inside. */
+struct nested {
+    struct mt_stmt *inside;
+    int around_n, inside_n;
+};
+
+static void count(void *closure, const int64_t *cells)
+{
+    (void)cells;
+    ++*(int *)closure;
+}
+
+static void read_inside(void *closure, const int64_t *cells)
+{
+    struct nested *n = closure;
+    struct mt_err err = MT_ERR_INIT;
+    assert_int_equal(cells[0], ++n->around_n);
+    if (n->around_n == 2)
+        assert_int_equal(mt_stmt_each(n->inside, count, &n->inside_n, &err), MT_OK);
+}
+
+static void inside_another(void **state)
+{
+    (void)state;
+    struct nested n = {0};
+    struct mt_err err = MT_ERR_INIT;
+    struct mt_stmt *around;
+    const char *three = "SELECT memtool_each(column1) FROM (VALUES (1), (2), (3))";
+    assert_int_equal(mt_db_prepare(db, three, &around, &err), MT_OK);
+    assert_int_equal(mt_db_prepare(db, three, &n.inside, &err), MT_OK);
+    assert_int_equal(mt_stmt_each(around, read_inside, &n, &err), MT_OK);
+    assert_int_equal(n.inside_n, 3);
+    assert_int_equal(n.around_n, 3);
+    mt_stmt_free(around);
+    mt_stmt_free(n.inside);
+}
+
 int main(void)
 {
+    const struct CMUnitTest others[] = {cmocka_unit_test(inside_another)};
     static struct row_tests tests;
     struct mt_err err = MT_ERR_INIT;
     char path[64];
@@ -67,6 +105,7 @@ int main(void)
     assert_int_equal(mt_db_open(path, MT_DB_WRITE, &db, NULL, &err), MT_OK);
     ROWS_ADD(&tests, each, rows);
     int failed = ROWS_RUN(&tests, "each");
+    failed += cmocka_run_group_tests(others, NULL, NULL);
     mt_db_close(db);
     unlink(path);
     return failed;
