@@ -188,12 +188,12 @@ int64_t mt_batch_smallest_input(const struct mt_advice_facts *f)
     return least;
 }
 
-bool mt_batch_has_input(const struct mt_advice_facts *f, int64_t bytes)
+int64_t mt_batch_count_inputs(const struct mt_advice_facts *f, int64_t bytes)
 {
+    int64_t n = 0;
     for (size_t i = 0; i < f->blocks.n; i++)
-        if (f->blocks.v[i].bytes == bytes && is_data(f, &f->blocks.v[i]))
-            return true;
-    return false;
+        n += f->blocks.v[i].bytes == bytes && is_data(f, &f->blocks.v[i]);
+    return n;
 }
 
 bool mt_batch_has_cast(const struct mt_advice_facts *f, int64_t bytes)

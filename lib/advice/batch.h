@@ -68,8 +68,8 @@ enum mt_batch_growth mt_batch_growth(const struct mt_advice_facts *f,
 int64_t mt_batch_largest_input(const struct mt_advice_facts *f, int64_t below);
 int64_t mt_batch_smallest_input(const struct mt_advice_facts *f);
 
-/* Whether there is data of that size at any time. */
-bool mt_batch_has_input(const struct mt_advice_facts *f, int64_t bytes);
+/* How many blocks of data of that size there are in all. */
+int64_t mt_batch_count_inputs(const struct mt_advice_facts *f, int64_t bytes);
 
 /* Whether a copy with numbers of another kind, of so many bytes, is there when a backward pass
  * begins: data that were made as float32 are then such copies. */

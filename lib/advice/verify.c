@@ -224,22 +224,30 @@ static bool are_as_large(const struct mt_verify_run *before, const struct mt_ver
            is_as_large(x, y * (double)parts, least); /* each made by itself */
 }
 
+/* Whether data of so many bytes may be those of an evaluation, which a graph held in the run that
+ * has them: the other makes as many, but has them in no backward pass. */
+static bool may_be_evaluated(const struct mt_advice_facts *has, const struct mt_advice_facts *other,
+                             int64_t bytes)
+{
+    return mt_batch_count_inputs(other, bytes) >= mt_batch_count_inputs(has, bytes);
+}
+
 static char *differ_in_data(const struct mt_verify_run *before, const struct mt_verify_run *after)
 {
     const struct mt_advice_facts *f = before->facts, *g = after->facts;
-    int64_t below = INT64_MAX, x, y;
-    do {
-        x = mt_batch_largest_input(f, below);
-        y = mt_batch_largest_input(g, below);
-        if (are_as_large(before, after, (double)x, (double)y))
-            return NULL;
-        below = x > y ? x : y;
-        /* Data that the other run makes, too, but for no backward pass: an evaluation's, which a
-         * graph held. */
-    } while (mt_batch_has_input(x > y ? g : f, below));
-    return mt_asprintf("batches of run '%s' are %.2g times as large as those of '%s': record the "
-                       "changed program with the same ones.",
-                       after->name, (double)y / (double)x, before->name);
+    int64_t x = mt_batch_largest_input(f, INT64_MAX), y = mt_batch_largest_input(g, INT64_MAX);
+    while (!are_as_large(before, after, (double)x, (double)y)) {
+        const int64_t below = x > y ? x : y;
+        const int64_t next_x = mt_batch_largest_input(f, below),
+                      next_y = mt_batch_largest_input(g, below);
+        if (next_x <= 0 || next_y <= 0 || !may_be_evaluated(x > y ? f : g, x > y ? g : f, below))
+            return mt_asprintf("batches of run '%s' are %.2g times as large as those of '%s': "
+                               "record the changed program with the same ones.",
+                               after->name, (double)y / (double)x, before->name);
+        x = next_x;
+        y = next_y;
+    }
+    return NULL;
 }
 
 char *mt_verify_differ(const struct mt_verify_run *before, const struct mt_verify_run *after)

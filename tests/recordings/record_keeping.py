@@ -175,6 +175,28 @@ def keep_weights_parts():
     return weights(list.extend, parts=4)
 
 
+def without_labels(batch, grad):
+    model = Net()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        model(torch.randn(batch, 64)).square().mean().backward()
+        optimizer.step()
+        with torch.set_grad_enabled(grad):
+            validated = model(torch.randn(128, 64)).square().mean()
+        yield [validated]
+
+
+def keep_graph():
+    """That of a validation, of as much as a batch, until the next one."""
+    return without_labels(128, True)
+
+
+def keep_graph_small():
+    """Not kept, and a batch is a quarter of it."""
+    return without_labels(32, False)
+
+
 def learn(batches):
     model = Net()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
@@ -213,7 +235,7 @@ def keep_masks():
         yield [model[0].weight_mask]
 
 
-PROGRAMS = (keep_outputs, keep_outputs_not, keep_gradients, keep_gradients_not, keep_hooks, keep_hooks_not, keep_features, keep_features_bounded, keep_tokens, keep_tokens_cat, keep_data, keep_data_no_grad, keep_weights, keep_weights_not, keep_weights_no_grad, keep_weights_parts, keep_batch, keep_prefetched, keep_masks)
+PROGRAMS = (keep_outputs, keep_outputs_not, keep_gradients, keep_gradients_not, keep_hooks, keep_hooks_not, keep_features, keep_features_bounded, keep_tokens, keep_tokens_cat, keep_data, keep_data_no_grad, keep_weights, keep_weights_not, keep_weights_no_grad, keep_weights_parts, keep_graph, keep_graph_small, keep_batch, keep_prefetched, keep_masks)
 
 
 def held(kept):
