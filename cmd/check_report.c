@@ -203,7 +203,7 @@ static bool is_by_frames(const struct mt_loaded *l)
 /* ---- notes of runs: what is alike of many, but for its figures, is said once ---- */
 
 struct said {
-    struct mt_strtab kinds; /* texts without digits */
+    struct mt_strtab kinds; /* texts without numbers */
     MT_VEC(struct mt_said_note {
         const char *run; /* the first */
         char *text;      /* behind its name */
@@ -212,11 +212,16 @@ struct said {
     notes;
 };
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
 static void say(struct said *s, const char *run, const char *text)
 {
     struct mt_buf kind = {0};
     for (const char *at = text; *at; at++)
-        if (*at < '0' || *at > '9')
+        if (!is_digit(*at) && !((*at == '.' || *at == ',') && is_digit(at[1])))
             mt_buf_add(&kind, at, 1);
     const uint32_t id = mt_strtab_add(&s->kinds, kind.s, kind.n);
     mt_buf_free(&kind);
@@ -249,11 +254,12 @@ static void add_notes_of_runs(const struct mt_findings *f, const struct mt_loade
     for (size_t i = 0; i < s.notes.n; i++) {
         const struct mt_said_note *note = &s.notes.v[i];
         char more[MT_HUMAN_LONG];
-        if (note->more_n)
-            mt_report_note(r, "%s (%s alike)%s", note->run,
-                           mt_human_plural(note->more_n, "more run", more), note->text);
-        else
-            mt_report_note(r, "%s%s", note->run, note->text);
+        char *text = note->more_n
+                         ? mt_asprintf("%s (%s alike)%s", note->run,
+                                       mt_human_plural(note->more_n, "more run", more), note->text)
+                         : mt_asprintf("%s%s", note->run, note->text);
+        mt_report_note_once(r, text); /* a run may be its own baseline */
+        free(text);
         free(note->text);
     }
     mt_strtab_free(&s.kinds);

@@ -318,4 +318,18 @@ for kind, least in (("peak_unseen", 0), ("peak_at_most", 0), ("unwatched", 3)):
         m.check(m.run("check", kind, *line.split(), codes=(0, 1, 3))[0] == code, kind, line, code)
 for code, line in ((3, "--max-at-end 1TiB"), (1, "--max-at-end 1")):
     m.check(m.run("check", "kinds_left_out", *line.split(), codes=(0, 1, 3))[0] == code, "kinds_left_out", line, code)
+
+# ---- many runs of which the same is to be said, but for its figures ----
+
+for i, base in enumerate((2000, 2048, 3000), 1):  # 1.953 KiB, 2 KiB, 2.93 KiB
+    t = inputs.Trace()
+    some(t)
+    t.op(f"aten::one{i}", 60, 9)
+    t.meta["memtool_base"] = 100 * i
+    t.write(f"alike{i}.json")
+    m.run("import", f"alike{i}.json", "--name", f"alike{i}", "--base", str(base))
+notes = m.json("check", "alike1", "alike2", "alike3", "--max-peak", "1TiB", codes=(0, 3))["notes"]
+m.check(len(notes) == 1 and notes[0].startswith("alike1 (2 more runs alike): "), "said once of three runs", notes)
+notes = m.json("check", "alike1", "--baseline", "alike1", "--max-peak-growth", "5%", codes=(0, 3))["notes"]
+m.check(sum(note.startswith("alike1: ") for note in notes) == 1, "said once of a run that is its own baseline", notes)
 m.finish(at_least=500)
