@@ -379,23 +379,24 @@ CREATE VIEW v_frame AS SELECT f.id, CASE WHEN f.instance < 0 THEN s.text ELSE s.
 CREATE VIEW v_node AS SELECT r.name AS run, n.id, n.parent_id, f.name, f.kind, t.name AS top, sc.name AS scope, m.name AS module,
   CASE o.phase WHEN 1 THEN 'forward' WHEN 2 THEN 'backward' WHEN 3 THEN 'optimizer' WHEN 4 THEN 'data loading' WHEN 5 THEN 'recomputed' ELSE 'other' END AS phase,
   coalesce(o.calls_n, 0) AS calls_n, coalesce(o.time_ns, 0) AS time_ns, coalesce(o.self_time_ns, 0) AS self_time_ns, d.name AS device,
-  iif(se.subtree IS NULL OR n.stat_node_id, 0 * iif(st.subtree, st.alloc_b, se.alloc_b), se.alloc_b) - iif(se.subtree IS NULL OR n.stat_node_id, 0 * iif(st.subtree, st.freed_b, se.freed_b), se.freed_b) AS self_net_b,
+  iif(se.subtree OR n.stat_node_id, 0 * iif(st.subtree, st.alloc_b, se.alloc_b), se.alloc_b) - iif(se.subtree OR n.stat_node_id, 0 * iif(st.subtree, st.freed_b, se.freed_b), se.freed_b) AS self_net_b,
   iif(st.subtree, st.alloc_b, se.alloc_b) - iif(st.subtree, st.freed_b, se.freed_b) AS net_b,
-  iif(se.subtree IS NULL OR n.stat_node_id, 0 * iif(st.subtree, st.alloc_b, se.alloc_b), se.alloc_b) AS self_alloc_b, iif(st.subtree, st.alloc_b, se.alloc_b) AS alloc_b,
-  iif(se.subtree IS NULL OR n.stat_node_id, 0 * iif(st.subtree, st.freed_b, se.freed_b), se.freed_b) AS self_freed_b, iif(st.subtree, st.freed_b, se.freed_b) AS freed_b,
-  iif(se.subtree IS NULL OR n.stat_node_id, 0 * iif(st.subtree, st.alloc_n, se.alloc_n), se.alloc_n) AS self_alloc_n, iif(st.subtree, st.alloc_n, se.alloc_n) AS alloc_n,
-  iif(se.subtree IS NULL OR n.stat_node_id, 0 * iif(st.subtree, st.at_peak_b, se.at_peak_b), se.at_peak_b) AS self_at_peak_b, iif(st.subtree, st.at_peak_b, se.at_peak_b) AS at_peak_b,
-  iif(se.subtree IS NULL OR n.stat_node_id, 0 * iif(st.subtree, st.at_peak_n, se.at_peak_n), se.at_peak_n) AS self_at_peak_n, iif(st.subtree, st.at_peak_n, se.at_peak_n) AS at_peak_n,
-  iif(se.subtree IS NULL OR n.stat_node_id, 0 * iif(st.subtree, st.at_end_b, se.at_end_b), se.at_end_b) AS self_at_end_b, iif(st.subtree, st.at_end_b, se.at_end_b) AS at_end_b,
-  iif(se.subtree IS NULL OR n.stat_node_id, 0 * iif(st.subtree, st.at_end_n, se.at_end_n), se.at_end_n) AS self_at_end_n, iif(st.subtree, st.at_end_n, se.at_end_n) AS at_end_n,
+  iif(se.subtree OR n.stat_node_id, 0 * iif(st.subtree, st.alloc_b, se.alloc_b), se.alloc_b) AS self_alloc_b, iif(st.subtree, st.alloc_b, se.alloc_b) AS alloc_b,
+  iif(se.subtree OR n.stat_node_id, 0 * iif(st.subtree, st.freed_b, se.freed_b), se.freed_b) AS self_freed_b, iif(st.subtree, st.freed_b, se.freed_b) AS freed_b,
+  iif(se.subtree OR n.stat_node_id, 0 * iif(st.subtree, st.alloc_n, se.alloc_n), se.alloc_n) AS self_alloc_n, iif(st.subtree, st.alloc_n, se.alloc_n) AS alloc_n,
+  iif(se.subtree OR n.stat_node_id, 0 * iif(st.subtree, st.at_peak_b, se.at_peak_b), se.at_peak_b) AS self_at_peak_b, iif(st.subtree, st.at_peak_b, se.at_peak_b) AS at_peak_b,
+  iif(se.subtree OR n.stat_node_id, 0 * iif(st.subtree, st.at_peak_n, se.at_peak_n), se.at_peak_n) AS self_at_peak_n, iif(st.subtree, st.at_peak_n, se.at_peak_n) AS at_peak_n,
+  iif(se.subtree OR n.stat_node_id, 0 * iif(st.subtree, st.at_end_b, se.at_end_b), se.at_end_b) AS self_at_end_b, iif(st.subtree, st.at_end_b, se.at_end_b) AS at_end_b,
+  iif(se.subtree OR n.stat_node_id, 0 * iif(st.subtree, st.at_end_n, se.at_end_n), se.at_end_n) AS self_at_end_n, iif(st.subtree, st.at_end_n, se.at_end_n) AS at_end_n,
   f.object, f.file, n.line
   FROM run r JOIN node n ON n.id >= r.node_first AND n.id < r.node_first + r.node_n
   LEFT JOIN node_op o ON o.node_id = n.id
   JOIN v_frame f ON f.id = n.frame_id JOIN v_frame t ON t.id = coalesce(n.top_frame_id, n.frame_id)
   LEFT JOIN v_frame sc ON sc.id = n.scope_frame_id LEFT JOIN v_frame m ON m.id = o.module_frame_id
-  LEFT JOIN device d ON d.run_id = r.id AND EXISTS (SELECT 1 FROM node_stat WHERE node_id = coalesce(n.stat_node_id, n.id) AND device_id = d.id)
-  LEFT JOIN node_stat se ON se.node_id = coalesce(n.stat_node_id, n.id) AND se.device_id = d.id AND se.subtree = 0
-  LEFT JOIN node_stat st ON st.node_id = coalesce(n.stat_node_id, n.id) AND st.device_id = d.id AND st.subtree = 1;
+  LEFT JOIN node_stat se ON se.node_id = coalesce(n.stat_node_id, n.id)
+    AND NOT (se.subtree AND EXISTS (SELECT 1 FROM node_stat WHERE node_id = se.node_id AND device_id = se.device_id AND subtree = 0))
+  LEFT JOIN node_stat st ON st.node_id = se.node_id AND st.device_id = se.device_id AND st.subtree = 1
+  LEFT JOIN device d ON d.id = se.device_id;
 
 -- Every op of all runs.
 CREATE VIEW v_op AS SELECT r.name AS run, o.id, o.parent_id, coalesce(rs.text, f.name) AS name, f.kind, t.tid AS thread,

@@ -188,6 +188,20 @@ static void views(void **state)
     }
 }
 
+/* There may be many devices, and few that a call path did something on. */
+static void devices_of_call_paths(void **state)
+{
+    (void)state;
+    struct mt_stmt *s;
+    int seen = 0;
+    prepare("EXPLAIN QUERY PLAN SELECT * FROM v_node WHERE run = 'a'", &s);
+    for (; next(s); seen++)
+        if (strstr(mt_stmt_text(s, 3), "device_run"))
+            fail_msg("v_node looks through all devices of the run for each call path");
+    mt_stmt_free(s);
+    assert_in_range(seen, 5, 100);
+}
+
 /* Whether a statement looks through a table or list for each row of another, which takes the square
  * of their number: what it reads at its top level is the first, found by a key or, as a list is,
  * read once for the row that has it. */
@@ -248,9 +262,9 @@ static void scans_are_seen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(scans_are_seen),     cmocka_unit_test(named_statements),
-        cmocka_unit_test(rows_of_statements), cmocka_unit_test(views),
-        cmocka_unit_test(views_for_each_row),
+        cmocka_unit_test(scans_are_seen),        cmocka_unit_test(named_statements),
+        cmocka_unit_test(rows_of_statements),    cmocka_unit_test(views),
+        cmocka_unit_test(devices_of_call_paths), cmocka_unit_test(views_for_each_row),
     };
     return cmocka_run_group_tests(tests, open_db, close_db);
 }
