@@ -56,7 +56,7 @@ static enum mt_status read_figure(const struct mt_json_doc *d, const struct mt_j
     MT_TRY(mt_json_doc_int(d, v, out, err));
     if (*out >= -LARGEST && *out <= LARGEST)
         return MT_OK;
-    MT_FAIL(err, MT_EINPUT, "\"%s\" is out of range", v->key);
+    MT_FAIL(err, MT_EINPUT, "a figure is out of range: %s", v->text);
     return mt_json_doc_at(d, v, err);
 }
 

@@ -214,6 +214,15 @@ enum mt_status mt_json_doc_at(const struct mt_json_doc *d, const struct mt_json_
     return err->code;
 }
 
+/* What stands in a list has no key. */
+static enum mt_status must_be(const struct mt_json_doc *d, const struct mt_json_doc_value *v,
+                              const char *wanted, struct mt_err *err)
+{
+    MT_FAIL(err, MT_EINPUT, "%s%s%s must be %s", v->key ? "\"" : "", v->key ? v->key : "this value",
+            v->key ? "\"" : "", wanted);
+    return mt_json_doc_at(d, v, err);
+}
+
 enum mt_status mt_json_doc_want(const struct mt_json_doc *d, const struct mt_json_doc_value *v,
                                 enum mt_json_doc_kind kind, struct mt_err *err)
 {
@@ -221,11 +230,7 @@ enum mt_status mt_json_doc_want(const struct mt_json_doc *d, const struct mt_jso
                                         [MT_JSON_DOC_SCALAR] = "a number",
                                         [MT_JSON_DOC_OBJECT] = "an object in braces",
                                         [MT_JSON_DOC_ARRAY] = "a list in brackets"};
-    if (v->kind == kind)
-        return MT_OK;
-    MT_FAIL(err, MT_EINPUT, "%s%s%s must be %s", v->key ? "\"" : "", v->key ? v->key : "this value",
-            v->key ? "\"" : "", names[kind]);
-    return mt_json_doc_at(d, v, err);
+    return v->kind == kind ? MT_OK : must_be(d, v, names[kind], err);
 }
 
 enum mt_status mt_json_doc_int(const struct mt_json_doc *d, const struct mt_json_doc_value *v,
@@ -238,8 +243,7 @@ enum mt_status mt_json_doc_int(const struct mt_json_doc *d, const struct mt_json
         if (end > v->text && !*end && errno == 0)
             return MT_OK;
     }
-    MT_FAIL(err, MT_EINPUT, "\"%s\" must be a whole number", v->key ? v->key : "");
-    return mt_json_doc_at(d, v, err);
+    return must_be(d, v, "a whole number", err);
 }
 
 static enum mt_status unknown_key(const struct mt_json_doc *d, const struct mt_json_doc_value *v,

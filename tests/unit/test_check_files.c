@@ -137,6 +137,16 @@ static const struct file_row file_rows[] = {
      BASELINE("\"runs_n\": 2, \"repeats\": [\"a\", \"b\"], \"devices\": [{\"device\": \"cpu\", "
               "\"sites\": [{\"op\": \"a\",\n\"alloc_b_each\": [[1]]}],\n" FIGURES "}]"),
      "\"alloc_b_each\" must list pairs", NULL, 3},
+    {"baseline: a repeat whose figure is out of range", true,
+     BASELINE(
+         "\"runs_n\": 2, \"repeats\": [\"a\", \"b\"], \"devices\": [{\"device\": \"cpu\", "
+         "\"sites\": [{\"op\": \"a\",\n\"alloc_b_each\": [[1, 9223372036854775807]]}],\n" FIGURES
+         "}]"),
+     "a figure is out of range: 9223372036854775807", NULL, 3},
+    {"baseline: a repeat whose figure is no number", true,
+     BASELINE("\"runs_n\": 2, \"repeats\": [\"a\", \"b\"], \"devices\": [{\"device\": \"cpu\", "
+              "\"sites\": [{\"op\": \"a\",\n\"alloc_b_each\": [1.5, 2]}],\n" FIGURES "}]"),
+     "this value must be a whole number", NULL, 3},
     {"baseline: figures of repeats that are unknown", true,
      BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [{\"op\": "
               "\"a\",\n\"alloc_b_each\": [7]}],\n" FIGURES "}]"),
