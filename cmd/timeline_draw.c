@@ -83,16 +83,28 @@ static void say_rss(struct mt_timeline *t, const struct mt_timeline_curve *c)
                      now != MT_UNKNOWN ? " at the peak, " : "", mt_human_bytes(best->max_b, b));
 }
 
-static void say_reserved(struct mt_timeline *t, const struct mt_timeline_curve *c)
+/* free_b: what is reserved, and neither allocated nor from before the recording. */
+static void say_reserved_then(struct mt_timeline *t, int64_t reserved, int64_t free_b)
 {
     char a[MT_HUMAN_MAX], b[MT_HUMAN_MAX];
+    if (reserved == MT_UNKNOWN)
+        mt_report_footer(t->report, "The line shows reserved bytes; at the peak they are unknown.");
+    else if (free_b < 0)
+        mt_report_footer(t->report,
+                         "The line shows reserved bytes: %s at the peak, less than was allocated.",
+                         mt_human_bytes(reserved, a));
+    else
+        mt_report_footer(t->report,
+                         "The line shows reserved bytes: %s at the peak, %s of them not allocated.",
+                         mt_human_bytes(reserved, a), mt_human_bytes(free_b, b));
+}
+
+static void say_reserved(struct mt_timeline *t, const struct mt_timeline_curve *c)
+{
     int64_t reserved = at_peak(t, c);
     int64_t before_b = mt_recorder_before(&t->total, &t->view->device);
     if (!t->view->device.one_moment)
-        mt_report_footer(
-            t->report, "The line shows reserved bytes: %s at the peak, %s of them not allocated.",
-            mt_human_bytes(reserved, a),
-            mt_human_bytes(mt_wrap_sub(mt_wrap_sub(reserved, t->peak_b), before_b), b));
+        say_reserved_then(t, reserved, mt_wrap_sub(mt_wrap_sub(reserved, t->peak_b), before_b));
 }
 
 static void say_beside(struct mt_timeline *t)
