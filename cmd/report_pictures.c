@@ -78,15 +78,21 @@ static enum mt_status add_base(struct mt_page_made *p, struct mt_stacks *s, stru
     return st;
 }
 
+/* What is folded next: paths of less than that. */
+static int64_t fold_more(const struct mt_stacks *s, int64_t least_b)
+{
+    return least_b > 0 ? least_b * 4 : mt_stacks_sum(s, MT_MEASURE_ALLOC_B) / 2500;
+}
+
 /* Folds more and more until the paths have room in the page; still: a picture of them. */
 static enum mt_status load_paths(struct mt_page_made *p, const char *alive, struct mt_buf *still,
                                  struct mt_err *err)
 {
-    enum { PATHS_BYTES = 480 * 1024 };
+    enum { PATHS_BYTES = 480 * 1024, PATH_BYTES = 5, TRIES = 8 }; /* a path: its level, its name */
     const struct mt_view_stacks_asked asked = {NULL, false, true, MT_STACKS_BY_ALL};
     enum mt_status st = mt_view_open_blocks(&p->view, err);
     int64_t least_b = -1;
-    for (int tries = 0; tries < 8 && st == MT_OK; tries++) {
+    for (int tries = 0; tries < TRIES && st == MT_OK; tries++) {
         struct mt_view_stacks s;
         struct mt_report notes;
         mt_report_init(&notes, "memtool.flame", 1);
@@ -95,14 +101,18 @@ static enum mt_status load_paths(struct mt_page_made *p, const char *alive, stru
             struct mt_err why = MT_ERR_INIT; /* the section on the change says it */
             add_base(p, &s.stacks, &why);
         }
+        for (; st == MT_OK && tries + 1 < TRIES; tries++) { /* what has no room in any case */
+            if (mt_stacks_left(&s.stacks, least_b) <= PATHS_BYTES / PATH_BYTES)
+                break;
+            least_b = fold_more(&s.stacks, least_b);
+        }
         if (st == MT_OK) {
             mt_buf_clear(&p->paths);
             mt_stacks_finish(&s.stacks, least_b);
             mt_page_paths_json(&s.stacks, &p->paths);
             mt_buf_clear(still);
             mt_page_paths_svg(&s.stacks, alive, still);
-            int64_t sum_b = mt_stacks_sum(&s.stacks, MT_MEASURE_ALLOC_B);
-            least_b = least_b > 0 ? least_b * 4 : sum_b / 2500;
+            least_b = fold_more(&s.stacks, least_b);
         }
         mt_view_stacks_close(&s);
         mt_report_free(&notes);

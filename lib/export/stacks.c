@@ -307,12 +307,28 @@ static void drop_empty(struct mt_stacks *s)
     free(empty);
 }
 
-size_t mt_stacks_finish(struct mt_stacks *s, int64_t least_b)
+static void sum_up_and_drop(struct mt_stacks *s)
 {
-    size_t folded = 0;
     sum_up(s);
     drop_empty(s);
     mt_map_free(&s->node_of); /* numbers have changed */
+}
+
+size_t mt_stacks_left(struct mt_stacks *s, int64_t least_b)
+{
+    size_t left = 0;
+    sum_up_and_drop(s);
+    bool *small = choose_small(s, mt_stacks_frame(s, "[other]", "", 0), least_b);
+    for (size_t i = 0; i < s->nodes.n; i++)
+        left += !small[i];
+    free(small);
+    return left;
+}
+
+size_t mt_stacks_finish(struct mt_stacks *s, int64_t least_b)
+{
+    size_t folded = 0;
+    sum_up_and_drop(s);
     if (!s->nodes.n) {
         s->frames.n = 0;
         return 0;

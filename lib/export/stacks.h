@@ -76,6 +76,10 @@ uint32_t mt_stacks_node(struct mt_stacks *s, uint32_t parent, uint32_t frame, ui
  * many paths were folded. */
 size_t mt_stacks_finish(struct mt_stacks *s, int64_t least_b);
 
+/* How many paths mt_stacks_finish would leave as they are, beside [other]. Before it, and when
+ * nothing is to be added any more. */
+size_t mt_stacks_left(struct mt_stacks *s, int64_t least_b);
+
 /* Adds what the paths of another run have of a measure, as MT_MEASURE_BASE. Before either is
  * finished. */
 void mt_stacks_add_base(struct mt_stacks *s, const struct mt_stacks *base, enum mt_measure measure);

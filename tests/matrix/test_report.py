@@ -9,7 +9,9 @@ import itertools
 import json
 import os
 import pickle
+import random
 import re
+import resource
 import subprocess
 import types
 
@@ -592,7 +594,25 @@ def browse(*refs, drawn='class="peak"', state=" matched", box='class="box', link
     m.check(state in document, refs, "the state of the address")
 
 
+def user_s(*args):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    m.run(*args, codes=(0,))
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+
+def check_deep():
+    """Paths that stay too many, however much of them is folded, are read and written once."""
+    made = random.Random(1)
+    with open("deep.txt", "w") as f:
+        for i in range(400):
+            f.write(";".join(f"f{made.randrange(3)}_{k}" for k in range(400)) + f" {i + 1}00\n")
+    m.run("import", "deep.txt", "--name", "deep", codes=(0,))
+    page, flame = (min(user_s(*args) for _ in range(3)) for args in (("report", "deep", "-o", "deep.html"), ("flame", "deep", "--format", "svg", "-o", "deep.svg")))
+    m.check(page < 2.5 * flame, "a page of deep stacks takes", page, "s, a picture of them", flame)
+
+
 def main():
+    check_deep()
     for run in m.imported(samples()):
         check_run(run)
     for name in ("leak_steps_trace_json_gz", "cnn_b32_trace_json_gz", "snapshots_basic_pickle"):
