@@ -292,6 +292,21 @@ static enum mt_status read_step_levels(const struct mt_json_doc *d,
     return MT_OK;
 }
 
+/* The name of a device, which none before it has. */
+static enum mt_status read_device_name(const struct mt_json_doc *d,
+                                       const struct mt_json_doc_value *v,
+                                       const struct mt_baseline *b, struct mt_baseline_device *to,
+                                       struct mt_err *err)
+{
+    MT_TRY(read_text(d, v, to->name, sizeof to->name, err));
+    for (size_t i = 0; i + 1 < b->devices.n; i++)
+        if (strcmp(b->devices.v[i].name, to->name) == 0) {
+            MT_FAIL(err, MT_EINPUT, "the device \"%s\" appears a second time here", to->name);
+            return mt_json_doc_at(d, v, err);
+        }
+    return MT_OK;
+}
+
 static enum mt_status read_device(const struct mt_json_doc *d, const struct mt_json_doc_value *from,
                                   struct mt_baseline *b, struct mt_err *err)
 {
@@ -321,7 +336,7 @@ static enum mt_status read_device(const struct mt_json_doc *d, const struct mt_j
             MT_FAIL(err, MT_EINPUT, "a device without \"%s\"", keys[i]);
             return mt_json_doc_at(d, from, err);
         }
-    MT_TRY(read_text(d, mt_json_doc_get(d, from, "device"), to->name, sizeof to->name, err));
+    MT_TRY(read_device_name(d, mt_json_doc_get(d, from, "device"), b, to, err));
     MT_TRY(
         read_text(d, mt_json_doc_get(d, from, "sites_of"), to->sites_of, sizeof to->sites_of, err));
     for (int f = 0; f < MT_FIG_BASELINE_N; f++) {

@@ -56,7 +56,9 @@ static enum mt_status take_lines(struct mt_lines *lines,
         MT_TRY(mt_lines_next(lines, &line, &any, err));
         if (!any)
             return MT_OK;
-        if (take(closure, line.s, line.n, err) == MT_OK)
+        if (memchr(line.s, '\0', line.n))
+            MT_FAIL(err, MT_EINPUT, "a NUL byte: this is no text");
+        else if (take(closure, line.s, line.n, err) == MT_OK)
             continue;
         err->code = MT_EINPUT;
         err->line = n;

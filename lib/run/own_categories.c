@@ -65,8 +65,7 @@ enum mt_status mt_own_categories_add(struct mt_own_categories *own, const char *
     name = trimmed(line, equals ? (size_t)(equals - line) : n);
     if (equals)
         pattern = trimmed(equals + 1, (size_t)(line + n - equals) - 1);
-    const char *wrong =
-        memchr(line, '\0', n) ? "a NUL byte: this is no text" : complaint(own, name, pattern);
+    const char *wrong = complaint(own, name, pattern);
     if (wrong) {
         st = MT_FAIL(err, MT_EUSAGE, "%s", wrong);
         goto out;

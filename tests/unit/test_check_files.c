@@ -52,6 +52,10 @@ static const struct file_row file_rows[] = {
      NULL, 2},
     {"baseline: a figure is missing", true, BASELINE("\"devices\": [\n{\"device\": \"cpu\"}]"),
      "without \"sites\"", NULL, 3},
+    {"baseline: a device twice", true,
+     BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [],\n" FIGURES "},\n"
+              "{\"device\": \"cpu\", \"sites\": [],\n" FIGURES "}]"),
+     "the device \"cpu\" appears a second time", NULL, 4},
     {"baseline: a figure is text", true,
      BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [],\n" FIGURES
               ", \"spread\": {\n\"peak_b\": "

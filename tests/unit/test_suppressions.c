@@ -1,6 +1,9 @@
 /* lib/analysis/suppressions.c: what patterns match, as LeakSanitizer's and heaptrack's do. */
 #include "lib/analysis/suppressions.h"
 #include "tests/unit/rows.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 static const struct match {
     const char *name, *pattern, *text;
@@ -35,9 +38,39 @@ static void test_match(void **state)
     assert_int_equal(mt_suppression_matches(m->pattern, m->text), m->matches);
 }
 
+static const struct file {
+    const char *name, *text;
+    size_t n;
+    const char *complaint; /* NULL: none */
+    int64_t line;
+} files[] = {
+    {"patterns and a comment", "# known\nleak:f\n", 15, NULL, 0},
+    {"of another tool", "leak:f\nrace:f\n", 14, "no suppression of leaks", 2},
+    {"not cut off at a NUL byte", "leak:f\nleak:a\0b\n", 16, "a NUL byte", 2},
+};
+
+static void test_file(void **state)
+{
+    const struct file *t = *state;
+    struct mt_suppressions s = {0};
+    struct mt_err err = MT_ERR_INIT;
+    char path[] = "/tmp/memtool-suppressions-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0 && write(fd, t->text, t->n) == (ssize_t)t->n);
+    close(fd);
+    enum mt_status st = mt_suppressions_read(&s, path, &err);
+    unlink(path);
+    assert_int_equal(st, t->complaint ? MT_EINPUT : MT_OK);
+    if (t->complaint)
+        assert_non_null(strstr(err.what, t->complaint));
+    assert_int_equal(err.line, t->line);
+    mt_suppressions_free(&s);
+}
+
 int main(void)
 {
     struct row_tests t = {0};
     ROWS_ADD(&t, test_match, matches);
+    ROWS_ADD(&t, test_file, files);
     return ROWS_RUN(&t, "suppressions");
 }
