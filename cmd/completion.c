@@ -143,7 +143,10 @@ static void answer_bash(const struct mt_args *args, struct mt_buf *out)
         if (strncmp(text, plain[n - 1], words[n - 1].n) != 0)
             continue;
         mt_buf_adds(out, typed);
+        size_t before = out->n;
         add_quoted(out, text + words[n - 1].n, quote);
+        if (quote && out->n > before && out->s[out->n - 1] == quote)
+            mt_buf_addc(out, quote); /* bash takes the one that opens again for the end */
         mt_buf_addc(out, '\n');
     }
     mt_candidates_free(&found);

@@ -32,7 +32,7 @@ def memtool(*args, code=0):
 
 
 # A folder with files, a database of runs with names that a shell or a terminal would obey.
-NAMES = ["two words", "it's [x]", "$(touch pwned)", "`touch pwned`", 'say "hi"', "bang!x", "c:d=e@f", "ümlaut;&|"]
+NAMES = ["two words", "it's [x]", "$(touch pwned)", "`touch pwned`", 'say "hi"', "bang!x", "end!", "c:d=e@f", "ümlaut;&|"]
 os.makedirs("bin")
 os.symlink(MEMTOOL, "bin/memtool")
 os.environ["PATH"] = os.path.abspath("bin") + ":" + os.environ["PATH"]
@@ -115,6 +115,9 @@ LINES = [
     ("memtool --db t.d", "memtool --db t.db "),
     ("memtool --db t.db table fol", "memtool --db t.db table folder/"),
     ("memtool table base --limit ", "memtool table base --limit "),
+]
+BASH_LINES = LINES + [
+    ('memtool --db t.db table "end', 'memtool --db t.db table "end"\\!"" '),
 ]
 LISTS = [  # what is typed; some of what is offered, and something that is not
     ("memtool ", ["import", "table", "completion"], "--db"),
@@ -331,7 +334,7 @@ def keys_of_by():
         check(f"{command} --help explains the keys", explained == took, explained ^ took)
 
 
-on_terminal("bash", ["bash", "--norc", "--noprofile", "-i"], BASH)
+on_terminal("bash", ["bash", "--norc", "--noprofile", "-i"], BASH, BASH_LINES)
 os.makedirs("functions")
 open("functions/_memtool", "w").write(memtool("completion", "zsh"))
 on_terminal("zsh", ["zsh", "-f", "-i"], "fpath+=($PWD/functions)\n" + ZSH)
