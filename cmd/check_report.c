@@ -4,6 +4,7 @@
 #include "lib/base/human.h"
 #include "lib/render/render.h"
 #include "lib/render/run_notes.h"
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -212,16 +213,12 @@ struct said {
     notes;
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static void say(struct said *s, const char *run, const char *text)
 {
     struct mt_buf kind = {0};
     for (const char *at = text; *at; at++)
-        if (!is_digit(*at) && !((*at == '.' || *at == ',') && is_digit(at[1])))
+        if (!isdigit((unsigned char)*at) &&
+            !((*at == '.' || *at == ',') && isdigit((unsigned char)at[1])))
             mt_buf_add(&kind, at, 1);
     const uint32_t id = mt_strtab_add(&s->kinds, kind.s, kind.n);
     mt_buf_free(&kind);

@@ -31,7 +31,6 @@ enum mt_status mt_store_string(struct mt_writer *w, uint32_t string, int64_t *id
     return MT_OK;
 }
 
-/* Id of a string that may be none. */
 /* Strings the bulk rows refer to get their ids before, while SQLite is not busy with the rows. */
 static enum mt_status intern_op_strings(struct mt_writer *w, struct mt_err *err)
 {

@@ -275,6 +275,15 @@ query "SELECT * FROM v_holding WHERE run = 'writer_late' AND size_b = 12288"
 query "SELECT run, node_id, name, step, change_b, change_n, time_ns FROM v_holding ORDER BY run, node_id, time_ns"
 REPORTS
 
+# Changes of what a call path held that are none: such rows hold up nothing.
+fresh 15
+python3 -c 'import sqlite3
+db = sqlite3.connect("old.db")
+rows = enumerate(("[]", "{}", "5", "none"), 10000)
+db.executemany("INSERT INTO holding (device_id, node_id, size_b, changes) VALUES (1, ?, 0, ?)", rows)
+db.commit()'
+"$MEMTOOL" runs --db old.db >out 2>err || fail "a damaged row of version 15"
+
 # A write-ahead log of a program that was killed would be played into the new database.
 wal() { # STATEMENT: what the log holds
     python3 -c 'import os, sqlite3, sys
