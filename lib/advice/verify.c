@@ -236,16 +236,24 @@ static char *differ_in_data(const struct mt_verify_run *before, const struct mt_
 {
     const struct mt_advice_facts *f = before->facts, *g = after->facts;
     int64_t x = mt_batch_largest_input(f, INT64_MAX), y = mt_batch_largest_input(g, INT64_MAX);
-    while (!are_as_large(before, after, (double)x, (double)y)) {
+    bool all = true; /* none was left out */
+    for (; !are_as_large(before, after, (double)x, (double)y); all = false) {
         const int64_t below = x > y ? x : y;
         const int64_t next_x = mt_batch_largest_input(f, below),
                       next_y = mt_batch_largest_input(g, below);
-        if (next_x <= 0 || next_y <= 0 || !may_be_evaluated(x > y ? f : g, x > y ? g : f, below))
-            return mt_asprintf("batches of run '%s' are %.2g times as large as those of '%s': "
-                               "record the changed program with the same ones.",
-                               after->name, (double)y / (double)x, before->name);
-        x = next_x;
-        y = next_y;
+        if (next_x > 0 && next_y > 0 && may_be_evaluated(x > y ? f : g, x > y ? g : f, below)) {
+            x = next_x;
+            y = next_y;
+            continue;
+        }
+        /* Else what was left out may have been the batches, and these are their labels. */
+        return all ? mt_asprintf("batches of run '%s' are %.2g times as large as those of '%s': "
+                                 "record the changed program with the same ones.",
+                                 after->name, (double)y / (double)x, before->name)
+                   : mt_asprintf(
+                         "batches of run '%s' are of another size than those of '%s': record "
+                         "the changed program with the same ones.",
+                         after->name, before->name);
     }
     return NULL;
 }

@@ -227,6 +227,7 @@ VERIFIED = (
     ("keep_weights", "keep_weights_not", None, (), 0, "stop_keeping"),
     ("keep_weights", "keep_weights_no_grad", "no_grad", (), 0, "saved more"),  # the data of the evaluation are no batch
     ("keep_graph", "keep_graph_small", None, (), 3, "0.25 times as large"),  # though an evaluation has data as large as before
+    ("keep_hooks", "keep_graph_small", None, (), 3, "are of another size than those of"),  # what is left are labels, an eighth as large
     ("keep_weights", "keep_weights_parts", "accumulate", (), 1, "off"),  # of which it says so
     ("type_float32", "type_autocast", "bfloat16", (), 3, "keeps its weights in float32"),
     ("type_float32", "type_autocast", None, (), 3, "keeps its weights in float32"),
