@@ -104,6 +104,8 @@ static enum mt_status load_samples(struct mt_timeline *t, struct mt_err *err)
     MT_TRY(mt_recorder_total(v->db, &v->device, &t->total, err));
     if (shows_samples(&v->run)) {
         MT_TRY(mt_samples_load(v->db, &v->run, &v->device, metric, &t->levels, err));
+        if (t->levels.all.n && t->levels.all.v[0].t_ns > 0)
+            t->levels.start_b = MT_UNKNOWN;
         return t->levels.all.n && mt_metric_is_bytes(metric) ? MT_OK : mt_timeline_lacks(t, err);
     }
     if (metric || mt_device_is_process(&v->device))
@@ -172,10 +174,6 @@ static enum mt_status fill_buckets(struct mt_timeline *t, size_t n, struct mt_er
 {
     MT_TRY(load_levels(t, n, err));
     mt_buckets_fill(&t->buckets, &t->levels, &t->asked, &t->shown, n);
-    if (shows_samples(&t->view->run)) {
-        const struct mt_window known = known_of(&t->levels);
-        mt_buckets_know(&t->buckets, &known);
-    }
     for (size_t i = 0; i < t->beside_n; i++) {
         struct mt_timeline_curve *c = &t->beside[i];
         mt_buckets_fill(&c->buckets, &c->levels, &t->asked, &t->shown, n);

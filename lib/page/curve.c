@@ -186,9 +186,12 @@ static void add_pairs(const struct mt_levels *l, int64_t dur_ns, struct mt_buf *
     mt_buf_addc(out, '[');
     if (l->all.n > PAIRS)
         mt_buckets_fill(&few, l, &all, &shown, PAIRS);
-    for (size_t i = 0; i < few.all.n; i++, comma = ",")
-        mt_buf_addf(out, "%s[%lld,%lld]", comma, (long long)few.all.v[i].start_ns,
-                    (long long)few.all.v[i].max_b);
+    for (size_t i = 0; i < few.all.n; i++)
+        if (few.all.v[i].end_ns > l->all.v[0].t_ns) { /* nothing is known before */
+            mt_buf_addf(out, "%s[%lld,%lld]", comma, (long long)few.all.v[i].start_ns,
+                        (long long)few.all.v[i].max_b);
+            comma = ",";
+        }
     for (size_t i = 0; i < l->all.n && !few.all.n; i++)
         if (l->all.v[i].level_b != MT_UNKNOWN) {
             mt_buf_addf(out, "%s[%lld,%lld]", comma, (long long)l->all.v[i].t_ns,

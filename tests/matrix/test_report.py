@@ -611,8 +611,23 @@ def check_deep():
     m.check(page < 2.5 * flame, "a page of deep stacks takes", page, "s, a picture of them", flame)
 
 
+def check_samples():
+    """What many samples tell is drawn from the first on."""
+
+    def memory(us, more):
+        return {"ph": "i", "s": "t", "name": "[memory]", "pid": 1, "tid": 1, "ts": us, "args": {"Bytes": 64, "Addr": us, "Total Allocated": 64 * us, "Device Id": 0, "Device Type": 1, **more}}
+
+    events = [memory(us, {"Total Reserved": 2048 * us} if us > 2000 else {}) for us in range(1, 4001)]
+    with open("samples.json", "w") as f:
+        json.dump({"schemaVersion": 1, "traceEvents": events}, f)
+    m.run("import", "samples.json", "--name", "samples", codes=(0,))
+    of = re.search(r'"second":\{"what":"reserved","of":\[\[(\d+),', m.run("report", "samples", "-o", "-", codes=(0,))[1])
+    m.check(of and 1_990_000 <= int(of[1]) <= 2_000_000, "reserved is drawn from", of and of[1], "ns on")
+
+
 def main():
     check_deep()
+    check_samples()
     for run in m.imported(samples()):
         check_run(run)
     for name in ("leak_steps_trace_json_gz", "cnn_b32_trace_json_gz", "snapshots_basic_pickle"):
