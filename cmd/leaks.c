@@ -6,7 +6,6 @@
 #include "cmd/leaks.h"
 #include "cmd/output.h"
 #include "cmd/rows.h"
-#include "lib/base/wrap.h"
 #include "lib/render/columns.h"
 #include "lib/run/knows.h"
 #include "lib/usage/process.h"

@@ -4,7 +4,6 @@
 #include "lib/analysis/trend.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
-#include "lib/model/kind_words.h"
 #include "lib/render/columns.h"
 #include "lib/render/table.h"
 #include <stdlib.h>

@@ -6,8 +6,6 @@
 #include "lib/base/wrap.h"
 #include "lib/render/columns.h"
 #include "lib/render/table.h"
-#include "lib/run/knows.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* memtool ranks: folders of hosts, on each of which ranks are counted anew. */
 #include "cmd/ranks.h"
-#include "lib/base/human.h"
 #include "lib/run/job_folder.h"
 #include <stdlib.h>
 #include <string.h>

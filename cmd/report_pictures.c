@@ -101,11 +101,11 @@ static enum mt_status load_paths(struct mt_page_made *p, const char *alive, stru
             struct mt_err why = MT_ERR_INIT; /* the section on the change says it */
             add_base(p, &s.stacks, &why);
         }
-        for (; st == MT_OK && tries + 1 < TRIES; tries++) { /* what has no room in any case */
-            if (mt_stacks_left(&s.stacks, least_b) <= PATHS_BYTES / PATH_BYTES)
-                break;
+        /* what has no room in any case */
+        for (; st == MT_OK && tries + 1 < TRIES &&
+               mt_stacks_left(&s.stacks, least_b) > PATHS_BYTES / PATH_BYTES;
+             tries++)
             least_b = fold_more(&s.stacks, least_b);
-        }
         if (st == MT_OK) {
             mt_buf_clear(&p->paths);
             mt_stacks_finish(&s.stacks, least_b);

@@ -6,7 +6,6 @@
 #include "cmd/glossary.h"
 #include "lib/base/human.h"
 #include "lib/model/kind_words.h"
-#include "lib/render/columns.h"
 #include "lib/render/term.h"
 #include "lib/run/knows.h"
 #include "lib/usage/process.h"

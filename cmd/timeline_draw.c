@@ -4,7 +4,6 @@
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
 #include "lib/render/columns.h"
-#include "lib/run/knows.h"
 #include "lib/usage/process.h"
 #include <string.h>
 

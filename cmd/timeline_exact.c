@@ -5,7 +5,6 @@
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
 #include "lib/render/columns.h"
-#include "lib/run/knows.h"
 #include <stdlib.h>
 
 struct mt_timeline_changes {

@@ -3,7 +3,6 @@
 #include "lib/advice/lives.h"
 #include "lib/base/hash.h"
 #include "lib/base/search.h"
-#include "lib/base/wrap.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include "lib/advice/rules.h"
 
 #include "lib/base/human.h"
-#include "lib/base/map.h"
 #include "lib/base/wrap.h"
 #include "lib/run/sites.h"
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #include "lib/base/search.h"
 #include "lib/base/wrap.h"
 #include "lib/model/kind_words.h"
-#include "lib/run/category_words.h"
 #include "lib/run/sites.h"
 #include <stdlib.h>
 #include <string.h>

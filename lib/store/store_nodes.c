@@ -150,6 +150,7 @@ static void category_row(void *closure, uint64_t i, int64_t *c)
     memcpy(c, cells, sizeof cells);
 }
 
+/* Id of a string that may be none. */
 static enum mt_status string_or_none(struct mt_writer *w, uint32_t string, int64_t *id,
                                      struct mt_err *err)
 {
