@@ -271,7 +271,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     if (fail)
         *exit_code = answer.leaking ? 1 : answer.unknown ? 3 : 0;
 out:
-    if (err->cannot_tell && (fail || (!by && !category))) /* else it is the option that cannot */
+    if (err->cannot_tell)
         *exit_code = 3;
     mt_report_free(&report);
     mt_vec_free(&suppression_files);

@@ -136,6 +136,11 @@ class Run:
         return self.name
 
 
+def refusal(report):
+    """How a report exits of a run that lacks what it asks for: of leaks that is a verdict."""
+    return 3 if report == "leaks" else 2
+
+
 def total(rows, column):
     """The sum of a column over rows; None where no row knows it."""
     values = [row[column] for row in rows if row[column] is not None]

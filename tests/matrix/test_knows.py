@@ -29,8 +29,8 @@ m = mt.Matrix()
 
 
 def refuses(run, *args):
-    """A refusal: exit 2 (leaks, which is a verdict: 3), nothing on stdout, what is missing and what to ask instead."""
-    wanted = 3 if args[0] == "leaks" and "--by" not in args else 2
+    """A refusal: nothing on stdout, what is missing and what to ask instead."""
+    wanted = mt.refusal(args[0])
     code, out, err = m.run(*args, codes=(wanted,))
     m.check(code == wanted and not out and run in err and err.count("\n") >= 2, run, "refuses", " ".join(args), code, out[:200], err[:400])
 
