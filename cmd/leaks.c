@@ -136,7 +136,7 @@ static enum mt_status fill(struct mt_view *v, struct mt_report *r, const struct 
     asked.min_b = min_b; /* applied above: it is about growth, too */
     mt_rows_footer(&asked, r, NULL, "");
     mt_leaks_explain_rest(r, lives, &found, kept_b, &w);
-    MT_TRY_OUT(mt_leaks_other_devices(lives, d, &w, warmup, r, answer, err));
+    MT_TRY_OUT(mt_leaks_other_devices(lives, d, &w, r, answer, err));
 out:
     mt_leaks_free(&found);
     return st;

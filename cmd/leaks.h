@@ -56,9 +56,8 @@ void mt_leaks_note_device(struct mt_report *r, const char *device, int64_t min_b
 /* Judges the devices of a run that are not shown, and says what comes of it. Errors: MT_EDB. */
 enum mt_status mt_leaks_other_devices(struct mt_allocations *lives,
                                       const struct mt_run_device *shown,
-                                      const struct mt_leaks_wanted *w, int64_t warmup,
-                                      struct mt_report *r, struct mt_leaks_answer *answer,
-                                      struct mt_err *err);
+                                      const struct mt_leaks_wanted *w, struct mt_report *r,
+                                      struct mt_leaks_answer *answer, struct mt_err *err);
 
 /* ---- leaks_end.c ---- */
 

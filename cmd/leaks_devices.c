@@ -23,9 +23,8 @@ void mt_leaks_note_device(struct mt_report *r, const char *device, int64_t min_b
 
 enum mt_status mt_leaks_other_devices(struct mt_allocations *lives,
                                       const struct mt_run_device *shown,
-                                      const struct mt_leaks_wanted *w, int64_t warmup,
-                                      struct mt_report *r, struct mt_leaks_answer *answer,
-                                      struct mt_err *err)
+                                      const struct mt_leaks_wanted *w, struct mt_report *r,
+                                      struct mt_leaks_answer *answer, struct mt_err *err)
 {
     struct mt_run_device *all = NULL;
     size_t n = 0;
@@ -36,7 +35,8 @@ enum mt_status mt_leaks_other_devices(struct mt_allocations *lives,
         if (all[i].id == shown->id || !mt_device_is(all[i].name, w->device, false))
             continue;
         MT_TRY_OUT(mt_narrow_device(lives->db, lives->run, &narrow, &all[i], err));
-        st = mt_leaks_answer_device(lives, &all[i], w->keys, w->key_n, w->min_b, warmup, &one, err);
+        st = mt_leaks_answer_device(lives, &all[i], w->keys, w->key_n, w->min_b, w->warmup, &one,
+                                    err);
         mt_leaks_note_device(r, all[i].name, w->min_b, &one);
         mt_leaks_answer_add(answer, &one);
     }

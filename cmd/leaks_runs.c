@@ -64,9 +64,9 @@ static enum mt_status look_at_steps(struct mt_leaks_runs *s, struct mt_allocatio
     const struct mt_leaks_wanted *w = s->wanted;
     struct mt_leaks found = {0};
     enum mt_status st = mt_leaks_find(lives, &s->device, w->keys, w->key_n, w->warmup, &found, err);
-    const enum mt_verdict verdict = found.frees_unknown ? MT_VERDICT_CANDIDATE : MT_VERDICT_LEAK;
-    const double leaking_b = mt_leaks_sum(&found, verdict, &w->min_b).per_step_b;
     const bool unfreed = found.frees_unknown;
+    const enum mt_verdict verdict = unfreed ? MT_VERDICT_CANDIDATE : MT_VERDICT_LEAK;
+    const double leaking_b = mt_leaks_sum(&found, verdict, &w->min_b).per_step_b;
     mt_leaks_free(&found);
     if (unfreed && s->all.n > 1) /* less at the end of the first would be more growth */
         s->unfreed =
