@@ -39,7 +39,7 @@ static double less_of(const struct mt_advice_plan *p)
     double sum = 0;
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
-        const struct mt_life was = {b->alloc_record, b->freed_record, b->bytes};
+        const struct mt_life was = mt_advice_life(b);
         if (p->touched[i])
             sum += area_of(f, &was) - area_of(f, &p->lives.all.v[i]);
     }

@@ -1,6 +1,5 @@
 #include "lib/advice/batch.h"
 
-#include "lib/advice/lives.h"
 #include "lib/base/hash.h"
 #include "lib/base/search.h"
 #include <stdlib.h>
@@ -312,7 +311,7 @@ static int64_t peak_at(const struct mt_batch *b, int64_t n, bool unsure_grows)
         sum += bytes;
         *mt_vec_push(&l.all) = (struct mt_life){block->alloc_record, block->freed_record, bytes};
     }
-    int64_t peak = mt_lives_peak(&l, f->older_b, f->record_n, NULL);
+    int64_t peak = mt_advice_peak(f, &l);
     mt_vec_free(&l.all);
     return peak;
 }

@@ -3,7 +3,6 @@
 #include "lib/advice/attention.h"
 #include "lib/advice/growing.h"
 #include "lib/advice/kept.h"
-#include "lib/advice/lives.h"
 #include "lib/advice/operands.h"
 #include "lib/advice/own_steps.h"
 #include "lib/advice/processes.h"
@@ -160,6 +159,11 @@ void mt_advice_blocks_of_ops(const struct mt_advice_facts *f, uint32_t **first, 
     *of_op = blocks;
 }
 
+int64_t mt_advice_peak(const struct mt_advice_facts *f, const struct mt_lives *lives)
+{
+    return mt_lives_peak(lives, f->older_b, f->record_n, NULL);
+}
+
 /* ---- all ---- */
 
 static enum mt_status check_peak(struct mt_advice_facts *f, struct mt_err *err)
@@ -168,7 +172,7 @@ static enum mt_status check_peak(struct mt_advice_facts *f, struct mt_err *err)
     mt_vec_room(&l.all, f->blocks.n);
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
-        *mt_vec_push(&l.all) = (struct mt_life){b->alloc_record, b->freed_record, b->bytes};
+        *mt_vec_push(&l.all) = mt_advice_life(b);
         if (b->alloc_record < 0)
             f->older_b = mt_wrap_sub(f->older_b, b->bytes);
     }

@@ -5,6 +5,7 @@
 #ifndef MT_ADVICE_FACTS_H
 #define MT_ADVICE_FACTS_H
 
+#include "lib/advice/lives.h"
 #include "lib/base/map.h"
 #include "lib/model/categories.h"
 #include "lib/usage/live.h"
@@ -137,6 +138,12 @@ static inline uint64_t mt_advice_site_key(const struct mt_advice_block *b)
     return (uint64_t)b->node << 40 ^ (uint64_t)b->bytes;
 }
 
+/* When it was held, as recorded. */
+static inline struct mt_life mt_advice_life(const struct mt_advice_block *b)
+{
+    return (struct mt_life){b->alloc_record, b->freed_record, b->bytes};
+}
+
 /* Reads them. blocks: opened on the run, and stays open. Free also on failure. Errors: MT_EDB;
  * MT_EUSAGE: the device does not know categories of blocks, or its records do not add up to its
  * peak. */
@@ -144,6 +151,9 @@ enum mt_status mt_advice_facts_load(struct mt_allocations *blocks,
                                     const struct mt_run_device *device, struct mt_advice_facts *out,
                                     struct mt_err *err);
 void mt_advice_facts_free(struct mt_advice_facts *f);
+
+/* The peak of lives, beside what is older and in no block. */
+int64_t mt_advice_peak(const struct mt_advice_facts *f, const struct mt_lives *lives);
 
 /* The number of the first record at that time or after it; record_n: none. */
 int64_t mt_advice_record(const struct mt_advice_facts *f, int64_t t_ns);

@@ -89,7 +89,7 @@ void mt_advice_plan_init(struct mt_advice_plan *p, const struct mt_advice_facts 
         mt_vec_room(&p->lives.all, room);
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
-        *mt_vec_push(&p->lives.all) = (struct mt_life){b->alloc_record, b->freed_record, b->bytes};
+        *mt_vec_push(&p->lives.all) = mt_advice_life(b);
     }
 }
 

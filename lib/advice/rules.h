@@ -6,7 +6,6 @@
 #define MT_ADVICE_RULES_H
 
 #include "lib/advice/facts.h"
-#include "lib/advice/lives.h"
 
 /* How sure the new peak is. */
 enum mt_advice_bound {

@@ -63,7 +63,7 @@ static int64_t peak_with_whole(const struct mt_advice_plan *p, const bool *whole
             life->bytes == f->blocks.v[i].bytes / p->choice->accumulate)
             life->bytes = f->blocks.v[i].bytes;
     }
-    int64_t most = mt_lives_peak(&other, f->older_b, f->record_n, NULL);
+    int64_t most = mt_advice_peak(f, &other);
     mt_vec_free(&other.all);
     return most;
 }
@@ -120,7 +120,7 @@ static bool *find_evaluated(const struct mt_advice_facts *f)
 static void doubt_parts(struct mt_advice_plan *p, const struct mt_batch_sizes *sizes)
 {
     const struct mt_advice_facts *f = p->f;
-    int64_t least = mt_lives_peak(&p->lives, f->older_b, f->record_n, NULL);
+    int64_t least = mt_advice_peak(f, &p->lives);
     bool *whole = mt_alloc(f->blocks.n + 1);
     for (size_t i = 0; i < f->blocks.n; i++)
         whole[i] = mt_batch_growth(f, &f->blocks.v[i], sizes) == MT_BATCH_UNSURE;

@@ -77,7 +77,7 @@ static int64_t peak_if_named(const struct mt_advice_plan *p, enum keeper keeper)
             life.to = mt_advice_record(f, end);
         *mt_vec_push(&named.all) = life;
     }
-    int64_t peak_b = mt_lives_peak(&named, f->older_b, f->record_n, NULL);
+    int64_t peak_b = mt_advice_peak(f, &named);
     mt_vec_free(&named.all);
     return peak_b;
 }

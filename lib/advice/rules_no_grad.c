@@ -195,11 +195,6 @@ static bool shorten(struct mt_advice_plan *plan, const struct pass *p, uint32_t 
     return any;
 }
 
-static int64_t peak_of(const struct mt_advice_facts *f, const struct mt_lives *lives)
-{
-    return mt_lives_peak(lives, f->older_b, f->record_n, NULL);
-}
-
 /* The peak as it was recorded: of a process, of its own blocks. */
 static int64_t recorded_peak(const struct mt_advice_facts *f)
 {
@@ -207,9 +202,9 @@ static int64_t recorded_peak(const struct mt_advice_facts *f)
     mt_vec_room(&lives.all, f->blocks.n);
     for (size_t i = 0; f->is_part && i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
-        *mt_vec_push(&lives.all) = (struct mt_life){b->alloc_record, b->freed_record, b->bytes};
+        *mt_vec_push(&lives.all) = mt_advice_life(b);
     }
-    int64_t peak_b = f->is_part ? peak_of(f, &lives) : f->peak_b;
+    int64_t peak_b = f->is_part ? mt_advice_peak(f, &lives) : f->peak_b;
     mt_vec_free(&lives.all);
     return peak_b;
 }
@@ -237,7 +232,7 @@ static void end_data(struct mt_advice_plan *plan)
 {
     const struct mt_advice_facts *f = plan->f;
     const struct mt_advice_kept *k = &f->kept;
-    int64_t most = peak_of(f, &plan->lives);
+    int64_t most = mt_advice_peak(f, &plan->lives);
     for (size_t i = 0; k->graphs && i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
         const struct mt_advice_kept_site *s =
@@ -246,7 +241,8 @@ static void end_data(struct mt_advice_plan *plan)
         if (own >= 0)
             mt_advice_cut(plan, i, mt_advice_record(f, mt_advice_iteration_end(k, own)));
     }
-    doubt(plan, peak_of(f, &plan->lives), most, "the program keeps the data, too", "is at least");
+    doubt(plan, mt_advice_peak(f, &plan->lives), most, "the program keeps the data, too",
+          "is at least");
 }
 
 /* Lets the results that the plan shortens live until their functions return, or their user's next
@@ -272,7 +268,7 @@ static int64_t named_peak(const struct mt_advice_plan *plan, const struct pass *
         until = until < recorded ? until : recorded;
         life->to = until > life->to ? until : life->to;
     }
-    int64_t most = peak_of(f, &longer);
+    int64_t most = mt_advice_peak(f, &longer);
     mt_vec_free(&longer.all);
     free(last);
     return most;
@@ -305,7 +301,7 @@ static void reuse_scores(struct mt_advice_plan *plan, const struct pass *p)
 static void add_attention(struct mt_advice_plan *plan, const struct pass *p)
 {
     const struct mt_advice_facts *f = p->f;
-    int64_t least = peak_of(f, &plan->lives);
+    int64_t least = mt_advice_peak(f, &plan->lives);
     char bytes[MT_HUMAN_MAX];
     reuse_scores(plan, p);
     for (size_t i = 0; i < f->attention.n; i++) {
@@ -315,7 +311,7 @@ static void add_attention(struct mt_advice_plan *plan, const struct pass *p)
         if (is_forward(p, a->op) && a->weights_n > a->result_n)
             mt_advice_add(plan, op->start_ns, op->end_ns, (a->weights_n - a->result_n) * element_b);
     }
-    if (peak_of(f, &plan->lives) <= least)
+    if (mt_advice_peak(f, &plan->lives) <= least)
         return;
     mt_buf_adds(&plan->because, "; in eval mode nn.MultiheadAttention then takes its fast path, "
                                 "which on a CPU computes all weights at once: with "
@@ -337,7 +333,7 @@ static void finish(struct mt_advice_plan *plan, const struct pass *p, int64_t op
     end_data(plan);
     if (strcmp(p->f->device->name, "cpu") == 0)
         add_attention(plan, p);
-    doubt(plan, peak_of(p->f, &plan->lives), named_peak(plan, p),
+    doubt(plan, mt_advice_peak(p->f, &plan->lives), named_peak(plan, p),
           "variables name results until their functions return", "is");
 }
 

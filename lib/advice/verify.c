@@ -1,7 +1,6 @@
 #include "lib/advice/verify.h"
 
 #include "lib/advice/batch.h"
-#include "lib/advice/lives.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
 #include <stdlib.h>
@@ -91,7 +90,7 @@ static int64_t optimizer_state(const struct mt_advice_facts *f)
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
         if (b->category == MT_CATEGORY_OPTIMIZER_STATE)
-            *mt_vec_push(&state.all) = (struct mt_life){b->alloc_record, b->freed_record, b->bytes};
+            *mt_vec_push(&state.all) = mt_advice_life(b);
     }
     int64_t most_b = mt_lives_peak(&state, 0, f->record_n, NULL);
     mt_vec_free(&state.all);
