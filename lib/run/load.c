@@ -94,6 +94,7 @@ void mt_tree_reuse(struct mt_tree *t)
 }
 
 enum { OWN, TOP, SCOPE, MODULE, FRAMES }; /* of a node, in the order of the columns */
+enum { OF_OPS = 5 };                      /* columns from MODULE on: phase, calls, times */
 
 /* Nodes that come row by row. Their frames come in any order: while some rows wait, these are
  * fetched into the processor's cache. */
@@ -117,11 +118,9 @@ static enum mt_status frames_of(struct node_reader *r, const int64_t *ids,
                                 struct mt_known_frame *out, struct mt_err *err)
 {
     for (int i = 0; i < FRAMES; i++) {
-        if (!ids[i] && i >= SCOPE) {
+        if (!ids[i] && i >= SCOPE)
             out[i] = (struct mt_known_frame){.name = MT_NONE};
-            continue;
-        }
-        if (!ids[i] && i == TOP)
+        else if (!ids[i] && i == TOP)
             out[TOP] = out[OWN];
         else
             MT_TRY(mt_frame_find(r->db, r->run, r->t, r->known, ids[i], &out[i], err));
@@ -210,7 +209,7 @@ static void each_node(void *closure, const int64_t *cells)
         __builtin_prefetch(&r->known->all.v[own]);
     memcpy(r->waiting[r->waiting_n], cells, sizeof *r->waiting);
     if (!r->ops)
-        memset(&r->waiting[r->waiting_n][1 + MODULE], 0, 5 * sizeof *cells);
+        memset(&r->waiting[r->waiting_n][1 + MODULE], 0, OF_OPS * sizeof *cells);
     r->waiting_n++;
     if (r->waiting_n == WAITING)
         add_waiting(r);
