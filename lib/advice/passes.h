@@ -1,5 +1,5 @@
 /*
- * passes.h - which forward passes a backward pass runs.
+ * passes.h - which forward passes a backward pass runs, and what others make.
  */
 #ifndef MT_ADVICE_PASSES_H
 #define MT_ADVICE_PASSES_H
@@ -14,5 +14,8 @@
  * by op: the first one since the last that was run backward. */
 bool *mt_advice_find_consumed(const struct mt_advice_facts *f, const uint32_t *first,
                               const uint32_t *of_op, uint32_t *row);
+
+/* By block, allocated: made in a forward pass that no backward pass runs, and given to none. */
+bool *mt_advice_find_evaluated(const struct mt_advice_facts *f);
 
 #endif

@@ -1,7 +1,6 @@
 /* What changes with the size of a batch, and of an element. */
 #include "lib/advice/batch.h"
 #include "lib/advice/kept.h"
-#include "lib/advice/operands.h"
 #include "lib/advice/passes.h"
 #include "lib/advice/rules.h"
 #include "lib/base/human.h"
@@ -68,53 +67,6 @@ static int64_t peak_with_whole(const struct mt_advice_plan *p, const bool *whole
     return most;
 }
 
-/* By op that a row begins with (passes.h), allocated: a pass that is run backward takes what the
- * row computed: it is of the batch, as a teacher is. */
-static bool *find_given(const struct mt_advice_facts *f, const uint32_t *first,
-                        const uint32_t *of_op, const bool *consumed, const uint32_t *row)
-{
-    bool *given = mt_alloc(f->ops.n + 1), *skipped = mt_alloc(f->ops.n + 1);
-    uint32_t *result = mt_alloc((f->ops.n + 1) * sizeof *result);
-    for (uint32_t i = 0; i < f->ops.n; i++) {
-        const struct mt_advice_op *op = &f->ops.v[i];
-        skipped[i] = op->inside & MT_OTHER_WORK;
-        result[i] = op->top == i && op->makes && !skipped[i]
-                        ? mt_advice_result_of(f, first, of_op, i)
-                        : MT_NONE;
-    }
-    uint32_t *taker = mt_advice_last_takers(f, result, skipped, true);
-    for (uint32_t i = 0; i < f->ops.n; i++)
-        if (result[i] != MT_NONE && !consumed[i] && taker[i] != MT_NONE && consumed[taker[i]] &&
-            f->blocks.v[result[i]].category != MT_CATEGORY_INPUT &&
-            f->blocks.v[result[i]].bytes > MT_ADVICE_SCALAR_B)
-            given[row[i]] = true;
-    free(taker);
-    free(result);
-    free(skipped);
-    return given;
-}
-
-/* By block, allocated: made in a forward pass that no backward pass runs, and given to none. */
-static bool *find_evaluated(const struct mt_advice_facts *f)
-{
-    bool *out = mt_alloc(f->blocks.n + 1);
-    uint32_t *first, *of_op, *row = mt_alloc((f->ops.n + 1) * sizeof *row);
-    mt_advice_blocks_of_ops(f, &first, &of_op);
-    bool *consumed = mt_advice_find_consumed(f, first, of_op, row);
-    bool *given = find_given(f, first, of_op, consumed, row);
-    for (size_t i = 0; i < f->blocks.n; i++) {
-        uint32_t top = mt_advice_top(f, &f->blocks.v[i]);
-        out[i] = top != MT_NONE && !consumed[top] && !given[row[top]] &&
-                 !(f->ops.v[top].inside & MT_OTHER_WORK);
-    }
-    free(first);
-    free(of_op);
-    free(row);
-    free(consumed);
-    free(given);
-    return out;
-}
-
 /* How sure the figure is: whether it would save less by more than a percent of the peak if what is
  * not sure to be of the batch were not; nor what no backward pass runs, be it an evaluation. */
 static void doubt_parts(struct mt_advice_plan *p, const struct mt_batch_sizes *sizes)
@@ -126,7 +78,7 @@ static void doubt_parts(struct mt_advice_plan *p, const struct mt_batch_sizes *s
         whole[i] = mt_batch_growth(f, &f->blocks.v[i], sizes) == MT_BATCH_UNSURE;
     bool unsure = mt_wrap_sub(peak_with_whole(p, whole), least) > f->peak_b / 100;
     free(whole);
-    whole = find_evaluated(f);
+    whole = mt_advice_find_evaluated(f);
     int64_t most = peak_with_whole(p, whole);
     bool evaluates = mt_wrap_sub(most, least) > f->peak_b / 100;
     free(whole);
