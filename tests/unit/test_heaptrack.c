@@ -13,6 +13,7 @@
 /* 1 main, 2 main g f, 3 main g f malloc, 4 main, somewhere */
 #define TRACES "t 1 0\nt 2 1\nt 3 2\nt 4 1\n"
 #define TABLES V3 STRINGS IPS TRACES
+#define FIVES  "a 5 1\na 5 1\na 5 1\na 5 1\na 5 1\na 5 1\n"
 #define G_F    "main;g;f "
 
 static const struct summed_file files[] = {
@@ -68,6 +69,11 @@ static const struct summed_file files[] = {
      " alloc 10 n 1 peak 10 end 10 moments 1 ns 0\nmain 10/10/10\nnote skipped 2\n"},
     {"more than can be", TABLES "a 4000000000000000 1\n+ 0\n" TRAILER,
      "error at 191: the allocations exceed 1 EiB, or are negative\n"},
+    {"more than can be, behind others, is no cut, --partial",
+     TABLES "a 4000000000000000 1\n" FIVES FIVES FIVES "+ 11\n+ 1\n- 11\n+ 0\n" TRAILER,
+     "error at 313: the allocations exceed 1 EiB, or are negative\n"},
+    {"numbers with zeros in front", TABLES "a 5 1\na a 1\n+ 1\n+ 00\n- 001\n+ 00001\n" TRAILER,
+     " alloc 25 n 3 peak 15 end 15 moments 1 ns 0\nmain 25/15/15\n"},
     {"times that cannot be", TABLES "a a 1\n+ 0\nc fffffffffffffff\n" TRAILER,
      " alloc 10 n 1 peak 10 end 10 moments 1 ns 0\nmain 10/10/10\nnote skipped 1\n"},
     {"no allocations", TABLES TRAILER,
