@@ -103,14 +103,21 @@ static bool is_sum(const char *name)
     return strcmp(name, "aten::add") == 0 || strcmp(name, "aten::add_") == 0;
 }
 
+static bool has_part(const char *name, const char *const *parts, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strstr(name, parts[i]))
+            return true;
+    return false;
+}
+
 bool mt_advice_is_weighted(const char *name)
 {
     static const char *const parts[] = {"linear", "conv", "norm", "embedding",
                                         "lstm",   "gru",  "rnn"};
-    for (size_t i = 0; i < MT_ARRAY_LEN(parts); i++)
-        if (strstr(name, parts[i]))
-            return true;
-    return false;
+    static const char *const others[] = {"linalg_", "::norm", "frobenius", "::upsample_"};
+    return has_part(name, parts, MT_ARRAY_LEN(parts)) &&
+           !has_part(name, others, MT_ARRAY_LEN(others));
 }
 
 static bool splits(const char *name)

@@ -1,6 +1,8 @@
 /* The table of advice, and what rules do with it. */
 #include "lib/advice/rules.h"
 
+#include "lib/base/human.h"
+#include "lib/base/wrap.h"
 #include <stdlib.h>
 
 const char *const mt_advice_bound_names[MT_BOUND_N] = {"exact", "about", "up_to", "none"};
@@ -133,6 +135,35 @@ void mt_advice_add(struct mt_advice_plan *p, int64_t from_ns, int64_t to_ns, int
 {
     *mt_vec_push(&p->lives.all) =
         (struct mt_life){mt_advice_record(p->f, from_ns), mt_advice_record(p->f, to_ns), bytes};
+}
+
+/* The peak as it was recorded: of a process, of its own blocks. */
+static int64_t recorded_peak(const struct mt_advice_facts *f)
+{
+    struct mt_lives lives = {0};
+    mt_vec_room(&lives.all, f->blocks.n);
+    for (size_t i = 0; f->is_part && i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        *mt_vec_push(&lives.all) = mt_advice_life(b);
+    }
+    int64_t peak_b = f->is_part ? mt_advice_peak(f, &lives) : f->peak_b;
+    mt_vec_free(&lives.all);
+    return peak_b;
+}
+
+void mt_advice_doubt(struct mt_advice_plan *plan, int64_t least, int64_t most, const char *when,
+                     const char *is)
+{
+    const struct mt_advice_facts *f = plan->f;
+    char bytes[MT_HUMAN_MAX];
+    if (most <= least || mt_wrap_sub(most, least) <= mt_wrap_sub(recorded_peak(f), least) / 10)
+        return;
+    plan->bound = MT_BOUND_UP_TO;
+    if (f->is_part)
+        mt_buf_addf(&plan->because, "; if %s, it saves less", when);
+    else
+        mt_buf_addf(&plan->because, "; if %s, the peak %s %s", when, is,
+                    mt_human_bytes(most, bytes));
 }
 
 void mt_advice_find_growth(struct mt_advice_plan *p)

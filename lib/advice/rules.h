@@ -76,6 +76,11 @@ void mt_advice_resize(struct mt_advice_plan *p, size_t block, int64_t bytes);
 /* Holds so much more between two times. */
 void mt_advice_add(struct mt_advice_plan *p, int64_t from_ns, int64_t to_ns, int64_t bytes);
 
+/* Where the saving is less by a tenth if the peak is `most` in place of `least`, it is "up to"
+ * that. Says when: "variables name results"; and that the peak then "is" so much. */
+void mt_advice_doubt(struct mt_advice_plan *plan, int64_t least, int64_t most, const char *when,
+                     const char *is);
+
 /* What the sites grow by that have a block touched, from step to step, into p->growth; nothing
  * where steps do not tell. */
 void mt_advice_find_growth(struct mt_advice_plan *p);

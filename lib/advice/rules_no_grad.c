@@ -11,7 +11,6 @@
 
 #include "lib/base/human.h"
 #include "lib/base/map.h"
-#include "lib/base/wrap.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -195,37 +194,6 @@ static bool shorten(struct mt_advice_plan *plan, const struct pass *p, uint32_t 
     return any;
 }
 
-/* The peak as it was recorded: of a process, of its own blocks. */
-static int64_t recorded_peak(const struct mt_advice_facts *f)
-{
-    struct mt_lives lives = {0};
-    mt_vec_room(&lives.all, f->blocks.n);
-    for (size_t i = 0; f->is_part && i < f->blocks.n; i++) {
-        const struct mt_advice_block *b = &f->blocks.v[i];
-        *mt_vec_push(&lives.all) = mt_advice_life(b);
-    }
-    int64_t peak_b = f->is_part ? mt_advice_peak(f, &lives) : f->peak_b;
-    mt_vec_free(&lives.all);
-    return peak_b;
-}
-
-/* Where the saving is less by a tenth if the peak is `most` in place of `least`, it is "up to"
- * that. Says when: "variables name results"; and that the peak then "is" so much. */
-static void doubt(struct mt_advice_plan *plan, int64_t least, int64_t most, const char *when,
-                  const char *is)
-{
-    const struct mt_advice_facts *f = plan->f;
-    char bytes[MT_HUMAN_MAX];
-    if (most <= least || mt_wrap_sub(most, least) <= mt_wrap_sub(recorded_peak(f), least) / 10)
-        return;
-    plan->bound = MT_BOUND_UP_TO;
-    if (f->is_part)
-        mt_buf_addf(&plan->because, "; if %s, it saves less", when);
-    else
-        mt_buf_addf(&plan->because, "; if %s, the peak %s %s", when, is,
-                    mt_human_bytes(most, bytes));
-}
-
 /* Data that graphs of earlier iterations hold, too: without these they end with their own, when
  * variables are bound again. */
 static void end_data(struct mt_advice_plan *plan)
@@ -241,8 +209,8 @@ static void end_data(struct mt_advice_plan *plan)
         if (own >= 0)
             mt_advice_cut(plan, i, mt_advice_record(f, mt_advice_iteration_end(k, own)));
     }
-    doubt(plan, mt_advice_peak(f, &plan->lives), most, "the program keeps the data, too",
-          "is at least");
+    mt_advice_doubt(plan, mt_advice_peak(f, &plan->lives), most, "the program keeps the data, too",
+                    "is at least");
 }
 
 /* Lets the results that the plan shortens live until their functions return, or their user's next
@@ -333,8 +301,8 @@ static void finish(struct mt_advice_plan *plan, const struct pass *p, int64_t op
     end_data(plan);
     if (strcmp(p->f->device->name, "cpu") == 0)
         add_attention(plan, p);
-    doubt(plan, mt_advice_peak(p->f, &plan->lives), named_peak(plan, p),
-          "variables name results until their functions return", "is");
+    mt_advice_doubt(plan, mt_advice_peak(p->f, &plan->lives), named_peak(plan, p),
+                    "variables name results until their functions return", "is");
 }
 
 bool mt_advise_no_grad(struct mt_advice_plan *plan)

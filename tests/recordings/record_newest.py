@@ -425,6 +425,40 @@ def reused(delete=False):
     return (f * a).sum().item()
 
 
+def patched(delete=False):
+    """Names that are bound again, and an expression in the place of each would look the same."""
+    pictures = torch.rand(4, 3, 64, 64)
+    grey = pictures.mean(1, keepdim=True)
+    parts = pictures - grey
+    if delete:
+        del grey
+    parts = parts.pow(2)
+    means = F.avg_pool2d(parts, 2)
+    if delete:
+        del parts
+    means = F.interpolate(means, scale_factor=2)
+    result = pictures * means
+    if delete:
+        del pictures, means
+    result = result.clamp(0, 1)
+    return result.mean().item()
+
+
+def powered(delete=False):
+    """A loop whose results are named until the next ones replace them; a norm is no layer."""
+    data = torch.randn(400, 32)
+    for _ in range(4):
+        near = data @ data.t()
+        weights = near.softmax(1)
+        if delete:
+            del near
+        means = weights @ data
+        if delete:
+            del weights
+        data = means / means.norm()
+    return data.sum().item()
+
+
 NO = functools.partial
 TRAINED = {  # changes of the training
     "accumulate": {"parts": 4}, "bfloat16": {"dtype": torch.bfloat16}, "autocast": {"autocast": True},
@@ -450,6 +484,8 @@ PROGRAMS |= {
     "clustered": (clustered, {"del": NO(clustered, delete=True)}),
     "reused": (reused, {"del": NO(reused, delete=True)}),
     "walked": (walked, {"del": NO(walked, delete=True)}),
+    "patched": (patched, {"del": NO(patched, delete=True)}),
+    "powered": (powered, {"del": NO(powered, delete=True)}),
 }
 
 
