@@ -246,14 +246,17 @@ static void use_change(void *closure, const struct mt_change *c)
     v->step_n++;
 }
 
-/* Frees that follow from an allocation (unseen) count, too: so would one of what grows be known. */
+/* Frees that follow from an allocation (unseen) count, too: so would one of what grows be known. So
+ * do those of categories that are not looked at. */
 enum mt_status mt_leaks_frees_unknown(const struct mt_leak_finder *f,
                                       const struct mt_run_device *device, bool *unknown,
                                       struct mt_err *err)
 {
     struct frees v = {.f = f};
+    struct mt_run_device whole = *device;
+    whole.only = 0;
     v.in = mt_alloc(((size_t)f->step_n + 1) * sizeof *v.in);
-    enum mt_status st = mt_changes_each(f->lives->db, f->lives->run, device, use_change, &v, err);
+    enum mt_status st = mt_changes_each(f->lives->db, f->lives->run, &whole, use_change, &v, err);
     *unknown = v.step_n < f->step_n - f->warmup - v.step_n;
     free(v.in);
     return st;

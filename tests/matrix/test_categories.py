@@ -376,6 +376,10 @@ def leaks():
         m.run("import", f"{LOOPS}/{run}.json.gz", "--name", run)
         grows = [mt.total([r for r in m.rows("leaks", run, *by) if r["verdict"] in ("leak", "candidate")], "at_end_b") for by in ((), ("--by", "category"))]
         m.check(grows[0] == grows[1] > 0, run, "what grows, by site and by category", grows)
+    # Of what else is freed steps have, too, that of other categories says that frees are seen.
+    m.run("import", f"{SAMPLES}/leak_steps/trace.json.gz", "--name", "leak_steps")
+    alone = m.json("leaks", "leak_steps", "--category", "unknown")["totals"]["leak_per_step_b"]
+    m.check(alone == 640, "a leak of a category of which nothing else is freed", alone)
     for run, grown, kept in (("list", {"activation (kept)"}, True), ("hooks_that_keep", {"[unknown]"}, False), ("copies", set(), False)):
         if run == "copies":  # an average of the weights, made under no_grad
             m.run("import", f"{ADVICE}/mlp_ema_nograd.json.zst", "--name", run)
