@@ -19,6 +19,13 @@ static const int64_t micro = 1000 * 1000;
 
 /* ---- lines ---- */
 
+/* A name of the process's memory whose number is none of bytes in some lines. */
+struct unread {
+    char name[MT_PAIR_NAME];
+    uint64_t line_n;
+    int64_t offset; /* of the first of these lines */
+};
+
 struct reader {
     struct mt_lines lines;
     struct mt_line line;
@@ -40,7 +47,8 @@ struct reader {
     MT_VEC(struct mt_text_pair) pairs; /* of the line under way */
     char main_name[2][MT_PAIR_NAME];   /* what was called the process's rss first, and its peak */
     MT_VEC(struct mt_text_pair) apart; /* names that stand beside these in a line */
-    bool said;                         /* the line under way says something */
+    MT_VEC(struct unread) unread;
+    bool said; /* the line under way says something */
 };
 
 /* ---- two names for one figure ---- */
@@ -312,13 +320,42 @@ static enum mt_status find_fields(struct reader *r, struct mt_err *err)
     return MT_OK;
 }
 
+static void add_unread(struct reader *r, const struct mt_text_pair *p)
+{
+    enum { MOST = UINT8_MAX };
+    size_t i = 0;
+    while (i < r->unread.n && strcmp(r->unread.v[i].name, p->name) != 0)
+        i++;
+    if (i == MOST)
+        return;
+    if (i == r->unread.n) {
+        struct unread *u = mt_vec_push(&r->unread);
+        *u = (struct unread){.offset = (int64_t)r->line.offset};
+        memcpy(u->name, p->name, sizeof u->name);
+    }
+    r->unread.v[i].line_n++;
+}
+
+/* What other lines say in bytes is lost where it cannot be read: the peak may have been there. */
+static void note_unread(struct reader *r)
+{
+    for (size_t i = 0; i < r->unread.n; i++) {
+        const struct unread *u = &r->unread.v[i];
+        if (strcmp(u->name, r->main_name[0]) == 0 || strcmp(u->name, r->main_name[1]) == 0)
+            mt_rec_note_n(r->rec, MT_NOTE_SKIPPED, u->line_n, u->offset);
+    }
+}
+
 static void find_pairs(struct reader *r)
 {
     struct mt_fields f = mt_fields_of(r->line.s, r->line.n);
     struct mt_text_pair p;
     while (mt_text_pair_next(&f, &p)) {
         p.meaning = mt_text_pair_meaning(&p);
-        *mt_vec_push(&r->pairs) = p;
+        if (p.meaning == MT_PAIR_UNREAD)
+            add_unread(r, &p);
+        else
+            *mt_vec_push(&r->pairs) = p;
     }
     tell_apart(r, MT_PAIR_LEVEL);
     tell_apart(r, MT_PAIR_PEAK);
@@ -404,6 +441,7 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
     while ((st = mt_reader_line(&r->lines, &r->line, r->opts, r->rec, &any, err)) == MT_OK && any)
         MT_TRY(read_line(r, err));
     MT_TRY(st);
+    note_unread(r);
     return end(r, err);
 }
 
@@ -422,6 +460,7 @@ static enum mt_status memory_text_read(struct mt_stream *in, const struct mt_rea
     mt_process_free(&r.log);
     mt_vec_free(&r.pairs);
     mt_vec_free(&r.apart);
+    mt_vec_free(&r.unread);
     return st;
 }
 
@@ -437,7 +476,7 @@ static int memory_text_probe(const char *head, size_t n)
     for (int i = 0; i < LINES && n; i++) {
         const char *end = memchr(head, '\n', n);
         size_t line = end ? (size_t)(end - head) : n;
-        struct mt_fields f = mt_fields_of(head, line);
+        struct mt_fields f = mt_fields_of(head, line - (line && head[line - 1] == '\r'));
         struct mt_text_pair p;
         while (line < 1000 && mt_text_pair_next(&f, &p))
             found += mt_text_pair_meaning(&p) == MT_PAIR_LEVEL ||

@@ -23,8 +23,21 @@ static void add_word(struct mt_text_pair *p, const char *s, size_t n)
     p->name[at] = '\0';
 }
 
+static bool is_digit(const char *p, const char *end)
+{
+    return p < end && isdigit((unsigned char)*p);
+}
+
+/* Of "MB)." and of "GB/4GB" the unit is what is in front; MB/s has none. */
 static void set_unit(struct mt_text_pair *p, const char *s, size_t n)
 {
+    size_t letters = 0, at;
+    while (letters < n && isalpha((unsigned char)s[letters]))
+        letters++;
+    for (at = letters; at < n && memchr(").]", s[at], 3);)
+        at++;
+    if (at == n || (s[at] == '/' && is_digit(s + at + 1, s + n)))
+        n = letters;
     p->unit = mt_text_unit(s, n);
     p->unclear = mt_text_unit_unclear(s, n);
 }
@@ -56,8 +69,34 @@ static size_t word_n(const char *p, const char *end)
     return (size_t)(p - s);
 }
 
+/* The bytes of a word that begins with a number whose thousands have commas ("1,020.5MB"), which is
+ * in `word` without them; 0: it is none. */
+static size_t grouped_n(const char *p, const char *end, char word[MT_PAIR_NAME], size_t *n)
+{
+    enum { GROUP = 3 };
+    const char *s = p;
+    *n = 0;
+    for (size_t digits = 0; is_digit(p, end) && digits < GROUP; digits++)
+        word[(*n)++] = *p++;
+    const char *first = p;
+    while (p < end && *p == ',' && *n && *n + GROUP < MT_PAIR_NAME && is_digit(p + 1, end) &&
+           is_digit(p + 2, end) && is_digit(p + 3, end) && !is_digit(p + 4, end)) {
+        memcpy(word + *n, p + 1, GROUP);
+        *n += GROUP;
+        p += 1 + GROUP;
+    }
+    size_t rest = word_n(p, end);
+    if (p == first || *s == '0' || (p < end && *p == ',' && is_digit(p + 1, end)) ||
+        *n + rest > MT_PAIR_NAME)
+        return 0;
+    memcpy(word + *n, p, rest);
+    *n += rest;
+    return (size_t)(p - s) + rest;
+}
+
 bool mt_text_pair_next(struct mt_fields *f, struct mt_text_pair *out)
 {
+    char word[MT_PAIR_NAME];
     *out = (struct mt_text_pair){0};
     while (f->p < f->end) {
         if (is_between(*f->p) || is_break(*f->p)) {
@@ -66,8 +105,12 @@ bool mt_text_pair_next(struct mt_fields *f, struct mt_text_pair *out)
             f->p++;
             continue;
         }
-        size_t n = word_n(f->p, f->end), unit_n;
-        struct mt_fields number = mt_fields_of(f->p, n);
+        size_t unit_n, number_n, n = grouped_n(f->p, f->end, word, &number_n);
+        struct mt_fields number = mt_fields_of(word, number_n);
+        if (!n) {
+            n = word_n(f->p, f->end);
+            number = mt_fields_of(f->p, n);
+        }
         f->p += n;
         if (!mt_field_fraction(&number, MT_PAIR_DIGITS, &out->value) || out->value < 0) {
             add_word(out, number.p, (size_t)(number.end - number.p));
@@ -75,10 +118,9 @@ bool mt_text_pair_next(struct mt_fields *f, struct mt_text_pair *out)
         }
         unit_n = (size_t)(number.end - number.p);
         set_unit(out, number.p, unit_n);
-        if (unit_n && !out->unit) { /* 2026-11-22, 3rd */
-            out->name[0] = '\0';
-            continue;
-        }
+        out->odd = unit_n && !out->unit; /* 2026-11-22, 3rd, 5G */
+        if (out->odd)
+            return true;
         if (!unit_n && f->p < f->end && *f->p == ' ') {
             unit_n = word_n(f->p + 1, f->end);
             set_unit(out, f->p + 1, unit_n);
@@ -118,12 +160,15 @@ enum mt_pair_meaning mt_text_pair_meaning(const struct mt_text_pair *p)
     static const char *const of_others[] = {"torch", "cuda", "gpu", "device", "average", NULL};
     static const char *const others[] = {"mem",  "alloc", "reserv", "heap", "cuda", "gpu",
                                          "swap", "uss",   "pss",    "vms",  NULL};
-    if (!p->unit)
-        return mt_text_step_word(p->name) && p->value % micro == 0 ? MT_PAIR_STEP : MT_PAIR_NOTHING;
+    const bool process =
+        (has(p->name, rss) || strstr(p->name, "memory usage")) && !has(p->name, of_others);
+    if (!p->unit && !p->odd && mt_text_step_word(p->name) && p->value % micro == 0)
+        return MT_PAIR_STEP;
     if (strstr(p->name, "average"))
         return MT_PAIR_NOTHING;
-    bool usage = strstr(p->name, "memory usage") && !has(p->name, of_others);
-    if ((has(p->name, rss) && !has(p->name, of_others)) || usage)
+    if (!p->unit)
+        return process ? MT_PAIR_UNREAD : MT_PAIR_NOTHING;
+    if (process)
         return has(p->name, most) ? MT_PAIR_PEAK : MT_PAIR_LEVEL;
     return has(p->name, others) ? MT_PAIR_OTHER : MT_PAIR_NOTHING;
 }

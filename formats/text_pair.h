@@ -19,8 +19,10 @@ struct mt_text_pair {
     char name[MT_PAIR_NAME]; /* lower case, words with one blank between */
     int64_t value, unit;
     bool unclear; /* mt_text_unit_unclear */
+    bool odd;     /* something that is no unit is behind the number: 5G, 2026-11-22 */
     enum mt_pair_meaning {
         MT_PAIR_NOTHING,
+        MT_PAIR_UNREAD, /* of the process, but nobody knows how many bytes */
         MT_PAIR_STEP,
         MT_PAIR_LEVEL,
         MT_PAIR_PEAK,

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A text file that begins with a byte order mark, as editors and shells of Windows write it, is read
-# as the same file without: the same format, the same figures.
+# A text file that begins with a byte order mark, or whose lines end as on Windows, is read as the
+# same file without: the same format, the same figures.
 set -u
 fail() {
     echo "FAIL $*"
@@ -20,6 +20,15 @@ for file in heap/dhat_2k.json heap/events.csv heap/events.jsonl heap/lsan.txt he
     plain=$(figures "$SAMPLES/$file" plain)
     [ -n "$plain" ] || fail "$file: no figures"
     [ "$(figures marked marked)" = "$plain" ] || fail "$file: other figures: $plain"
+    rm -f ./*.db
+done
+
+for file in heap/lsan.txt heap/massif_200k.out process/docker_stats.txt process/mprofile.dat process/pidstat.txt \
+    process/printed.log process/psrecord.txt process/seed_style.log process/smaps_rollup.txt process/time_v.txt; do
+    sed 's/$/\r/' "$SAMPLES/$file" >ended
+    plain=$(figures "$SAMPLES/$file" plain)
+    [ -n "$plain" ] || fail "$file: no figures"
+    [ "$(figures ended ended)" = "$plain" ] || fail "$file: other figures with carriage returns: $plain"
     rm -f ./*.db
 done
 

@@ -271,6 +271,14 @@ static const struct pattern_file patterns[] = {
      "process_rss of process 7168 at 2\npeak_rss_2 of process 9216 at 2\n"
      "peak_rss of process 8192 at 2\nprocess_rss of process 6144 at 3\nnote names 2\n",
      NULL},
+    {"thousands with commas, and what stands right behind a unit",
+     "step 1,234: RSS: 999.5 KiB.\nstep 1,235 (RSS: 1,020.5 KiB)\nRSS: 2KiB/4KiB, GPU 1,002 KiB\n",
+     "samples 3 from 0\nprocess 1023488..2048 until 3 peak 1044992\n"
+     "gpu of process 1026048 at 3\n",
+     NULL},
+    {"the process's memory in no unit is lost, where other lines have one",
+     "RSS: 1,5 KiB\nRSS: 2G\nRSS: 3 KiB, RSS feed: 3\nRSS: 4 KiB\nRSS: 1,020,5 KiB\nRSS: 7\n",
+     "samples 2 from 0\nprocess 3072..4096 until 2 peak 4096\nnote skipped 4\n", NULL},
     {"time -v: how long it took is damaged",
      "\tElapsed (wall clock) time (h:mm:ss or m:ss): 0:04.G7\n"
      "\tMaximum resident set size (kbytes): 100\n",
