@@ -6,7 +6,7 @@
 #include "lib/run/group_keys.h"
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 static const char rules_here[] = "memtool.json";
 
@@ -31,9 +31,16 @@ static enum mt_status no_rules(const char *file, struct mt_err *err)
     return MT_EUSAGE;
 }
 
+/* A link to nothing is a file that cannot be read. */
+static bool rules_are_here(void)
+{
+    struct stat st;
+    return lstat(rules_here, &st) == 0;
+}
+
 static enum mt_status collect_rules(struct mt_rules *out, struct mt_err *err)
 {
-    const char *file = rules_file ? rules_file : access(rules_here, F_OK) == 0 ? rules_here : NULL;
+    const char *file = rules_file ? rules_file : rules_are_here() ? rules_here : NULL;
     if (file)
         mt_output_spare(file);
     if (file)

@@ -174,13 +174,19 @@ static const char *time_of_end(const struct mt_run *run, char out[2 * MT_HUMAN_L
     return out;
 }
 
-/* Steps may end after the last record; what the user wrote may not. */
-static enum mt_status check_end(const char *text, const struct mt_run *run,
-                                const struct mt_time_arg *moment, struct mt_err *err)
+/* Steps may end after the last record; what the user wrote may not. Nor is anything known of what
+ * was before the start. */
+static enum mt_status check_within(const char *text, const struct mt_run *run,
+                                   const struct mt_time_arg *moment, struct mt_err *err)
 {
     char end[2 * MT_HUMAN_LONG];
-    if (text[0] == '@' || moment->t_ns <= run->dur_ns)
+    if (text[0] == '@' || (moment->t_ns >= 0 && moment->t_ns <= run->dur_ns))
         return MT_OK;
+    if (moment->t_ns < 0) {
+        MT_FAIL(err, MT_EUSAGE, "'%s' is before the start of run '%s'", text, run->name);
+        mt_err_hint(err, "It starts at 0, which is @start.");
+        return MT_EUSAGE;
+    }
     MT_FAIL(err, MT_EUSAGE, "'%s' is after the end of run '%s'", text, run->name);
     mt_err_hint(err, "It ends at %s, which is @end.", time_of_end(run, end));
     return MT_EUSAGE;
@@ -228,7 +234,7 @@ enum mt_status mt_time_arg_parse(const char *text, const struct mt_run *run,
         known = mt_parse_time(run->time_unit, text, &out->t_ns);
     }
     if (known)
-        return out->kind == MT_AT_TIME ? check_end(text, run, out, err) : MT_OK;
+        return out->kind == MT_AT_TIME ? check_within(text, run, out, err) : MT_OK;
     return not_a_time(text, run, err);
 }
 

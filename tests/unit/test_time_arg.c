@@ -37,6 +37,7 @@ static const struct moment moments[] = {
     {"nanoseconds", "7ns", &steps, {MT_AT_TIME, 7, 0, false}, NULL},
     {"the last nanosecond", "2s", &steps, {MT_AT_TIME, 2000000000, 0, false}, NULL},
     {"after the end", "2000000001", &steps, {0}, "is after the end of run 'r'"},
+    {"before the start", "-1ns", &steps, {0}, "is before the start of run 'r'"},
     {"start", "@start", &no_steps, {MT_AT_TIME, INT64_MIN, 0, false}, NULL},
     {"end", "@end", &no_steps, {MT_AT_TIME, INT64_MAX, 0, false}, NULL},
     {"peak", "@peak", &no_steps, {MT_AT_PEAK, INT64_MAX, INT64_MIN, false}, NULL},
