@@ -138,12 +138,26 @@ static enum mt_status write_seen(struct mt_recorder *r, struct mt_live *live, st
     return MT_OK;
 }
 
+/* Who uses the database for long only puts it off, until the command has ended. */
+static enum mt_status make_run(struct mt_recorder *r, struct mt_live **live, struct mt_err *err)
+{
+    for (;;) {
+        *err = (struct mt_err)MT_ERR_INIT;
+        pthread_mutex_lock(&r->mutex);
+        bool ended = r->ended;
+        pthread_mutex_unlock(&r->mutex);
+        enum mt_status st = mt_live_open(r->db, &r->opts, live, err);
+        if (st != MT_EDB || ended || !mt_db_is_busy(r->db))
+            return st;
+    }
+}
+
 static void *write_run(void *recorder)
 {
     struct mt_recorder *r = recorder;
     struct mt_live *live = NULL;
     struct mt_err err = MT_ERR_INIT;
-    enum mt_status st = mt_live_open(r->db, &r->opts, &live, &err);
+    enum mt_status st = make_run(r, &live, &err);
     if (st == MT_OK) {
         pthread_mutex_lock(&r->mutex);
         snprintf(r->written_name, sizeof r->written_name, "%s", mt_live_name(live));
@@ -172,6 +186,9 @@ void mt_recorder_begin(struct mt_recorder *r, struct mt_db *db, pid_t pid)
     r->judged_cpu_ns = clock_of(CLOCK_PROCESS_CPUTIME_ID);
     mt_watch_begin(&r->watch, pid, r->interval_ns, r->target);
     r->watch.malloc = r->malloc.table ? &r->malloc : NULL;
+    r->writing = true;
+    r->writing_ns = clock_of(CLOCK_MONOTONIC);
+    r->waited_n = mt_db_waited(db);
     r->running = mt_thread_start(&r->thread, write_run, r) == 0;
 }
 

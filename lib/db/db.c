@@ -89,15 +89,21 @@ static int open_file(struct mt_db *db, int flags)
 }
 
 /* As sqlite3_busy_timeout, but it is known that it was needed. times: so often before. */
-static int wait_for_others(void *db, int times)
+static int wait_longer(void *db, int times)
 {
     enum { LONGEST = 50, SHORT = 10 }; /* ms; how often it waits less: 1, 2, 3, ... */
     const int waited = times < SHORT ? times * times / 2 : LONGEST * (times - SHORT + 1);
     atomic_fetch_add(&((struct mt_db *)db)->waited_n, 1);
-    if (waited >= MT_DB_WAIT_MS)
+    if (waited >= ((struct mt_db *)db)->wait_ms)
         return 0;
     sqlite3_sleep(times < SHORT ? times + 1 : LONGEST);
     return 1;
+}
+
+static void wait_for_others(struct mt_db *db)
+{
+    db->wait_ms = MT_DB_WAIT_MS;
+    sqlite3_busy_handler(db->sql, wait_longer, db);
 }
 
 unsigned mt_db_waited(struct mt_db *db)
@@ -113,7 +119,7 @@ static enum mt_status open_connection(struct mt_db *db, enum mt_db_mode mode, bo
     int flags = SQLITE_OPEN_READWRITE | (mode == MT_DB_WRITE ? SQLITE_OPEN_CREATE : 0);
     if (open_file(db, flags) != SQLITE_OK)
         return mt_db_open_failed(db->path, mode, err);
-    sqlite3_busy_handler(db->sql, wait_for_others, db);
+    wait_for_others(db);
     distrust(db);
     if (mt_db_add_each(db) != SQLITE_OK)
         return mt_db_fail(db, "the database cannot be used", err);
@@ -172,7 +178,7 @@ enum mt_status mt_db_open_older(const char *path, struct mt_db **out, int64_t *v
                             ? MT_OK
                             : mt_db_open_failed(path, MT_DB_READ, err);
     if (st == MT_OK) {
-        sqlite3_busy_handler(db->sql, wait_for_others, db);
+        wait_for_others(db);
         distrust(db);
         sqlite3_set_authorizer(db->sql, refuse_attach, NULL);
         /* Before the first access: then a write-ahead log is nobody else's. Locks stay until it is
@@ -261,6 +267,21 @@ enum mt_status mt_db_begin(struct mt_db *db, struct mt_err *err)
 {
     end_statements(db);
     return mt_db_exec(db, "BEGIN IMMEDIATE", err);
+}
+
+enum mt_status mt_db_begin_alone(struct mt_db *db, struct mt_err *err)
+{
+    enum { BARRED = 500, LET_IN = 500 }; /* ms: no new reader begins; all who want do */
+    const int in_all = db->wait_ms;
+    end_statements(db);
+    db->wait_ms = in_all < BARRED ? in_all : BARRED;
+    int rc = sqlite3_exec(db->sql, "BEGIN EXCLUSIVE", NULL, NULL, NULL);
+    for (int ms = BARRED; (rc & 0xff) == SQLITE_BUSY && ms < in_all; ms += BARRED + LET_IN) {
+        sqlite3_sleep(LET_IN);
+        rc = sqlite3_exec(db->sql, "BEGIN EXCLUSIVE", NULL, NULL, NULL);
+    }
+    db->wait_ms = in_all;
+    return rc == SQLITE_OK ? MT_OK : mt_db_fail(db, "the database cannot be used", err);
 }
 
 enum mt_status mt_db_commit(struct mt_db *db, struct mt_err *err)

@@ -90,10 +90,12 @@ void mt_db_close(struct mt_db *db); /* accepts NULL; an open transaction is roll
 void mt_db_close_unused(struct mt_db *db);
 
 enum mt_status mt_db_begin(struct mt_db *db, struct mt_err *err); /* waits for other writers */
+/* The same for short transactions: it waits for readers as well, whom mt_db_commit then need not
+ * wait for. Meanwhile new readers begin each second. */
+enum mt_status mt_db_begin_alone(struct mt_db *db, struct mt_err *err);
 enum mt_status mt_db_commit(struct mt_db *db, struct mt_err *err);
 void mt_db_rollback(struct mt_db *db);
-/* Whether what was just done failed for want of others to end. After mt_db_commit the transaction
- * is still there then, to be committed later. */
+/* Whether what was just done failed for want of others to end. */
 bool mt_db_is_busy(const struct mt_db *db);
 
 /* Bytes of the file, and those of them that deleted rows left for later ones. Errors: MT_EDB. */

@@ -26,7 +26,8 @@ struct mt_db {
     struct mt_db *next_reader;
     void *kept; /* by a reader, and how that is freed */
     void (*free_kept)(void *kept);
-    atomic_uint waited_n; /* how often others kept it waiting */
+    int wait_ms;          /* so long it waits for others */
+    atomic_uint waited_n; /* how often they kept it waiting */
     int64_t reads;        /* id of a run; 0: not said */
     char *pin;            /* what was there of it before a pause */
     /* rows of the bulk insert under way */

@@ -32,7 +32,6 @@ struct end {
 
 struct mt_live {
     struct mt_db *db;
-    bool waits; /* a transaction is open that others kept from its end */
     int64_t run, sample_n, meta_n;
     char name[256], hash[40];
     struct mt_recording rec; /* what waits to be written */
@@ -64,11 +63,30 @@ static enum mt_status note_unended(struct mt_live *live, struct mt_err *err)
     return mt_stmt_run(s, err);
 }
 
+/* The run, with the note, in one transaction. */
+static enum mt_status make_run(struct mt_live *live, const struct mt_recording *rec,
+                               const struct mt_store_opts *how, struct mt_err *err)
+{
+    struct mt_store_result stored = {0};
+    MT_TRY(mt_db_begin_alone(live->db, err));
+    enum mt_status st = mt_store_in(live->db, rec, how, &stored, err);
+    mt_buf_free(&stored.joined);
+    mt_buf_free(&stored.latest);
+    live->run = stored.run_id;
+    snprintf(live->name, sizeof live->name, "%s", stored.name);
+    if (st == MT_OK)
+        st = note_unended(live, err);
+    if (st == MT_OK)
+        st = mt_db_commit(live->db, err);
+    if (st != MT_OK)
+        mt_db_rollback(live->db);
+    return st;
+}
+
 enum mt_status mt_live_open(struct mt_db *db, const struct mt_live_opts *opts, struct mt_live **out,
                             struct mt_err *err)
 {
     struct mt_recording rec;
-    struct mt_store_result stored;
     struct mt_live *live = mt_alloc(sizeof *live);
     *live = (struct mt_live){.db = db};
     mt_rec_init(&live->rec);
@@ -88,15 +106,8 @@ enum mt_status mt_live_open(struct mt_db *db, const struct mt_live_opts *opts, s
     live->meta_n = (int64_t)rec.meta.n;
     const struct mt_store_opts how = {
         .name = opts->name, .source = opts->program, .hash = live->hash};
-    enum mt_status st = mt_store(db, &rec, &how, &stored, err);
+    enum mt_status st = make_run(live, &rec, &how, err);
     mt_rec_free(&rec);
-    mt_buf_free(&stored.joined);
-    mt_buf_free(&stored.latest);
-    if (st == MT_OK) {
-        live->run = stored.run_id;
-        snprintf(live->name, sizeof live->name, "%s", stored.name);
-        st = note_unended(live, err);
-    }
     *out = live;
     if (st != MT_OK) {
         mt_live_free(live);
@@ -109,8 +120,6 @@ void mt_live_free(struct mt_live *live)
 {
     if (!live)
         return;
-    if (live->waits)
-        mt_db_rollback(live->db);
     mt_process_free(&live->log);
     mt_rec_free(&live->rec);
     mt_vec_free(&live->all);
@@ -414,26 +423,24 @@ static enum mt_status write_all(struct mt_live *live, int64_t t_ns, bool ended, 
     return mt_stmt_run(s, err);
 }
 
-/* Who uses the database for long must not end a recording: what there is then comes with the next,
- * or, where it was written, at the end of that. */
+/* Who uses the database for long must not end a recording: what there is then comes with the next.
+ */
 static enum mt_status in_transaction(struct mt_live *live, int64_t t_ns, bool ended,
                                      struct mt_err *err)
 {
     struct mt_err failed = MT_ERR_INIT;
-    enum mt_status st = live->waits ? MT_OK : mt_db_begin(live->db, &failed);
-    const bool begun = st == MT_OK;
-    if (begun)
-        st = write_all(live, t_ns, ended, &failed);
-    const bool written = begun && st == MT_OK;
-    if (written)
-        st = mt_db_commit(live->db, &failed);
-    const bool later = st != MT_OK && begun == written && !ended && mt_db_is_busy(live->db);
-    live->waits = later && written;
-    if (st == MT_OK || later)
+    enum mt_status st = mt_db_begin_alone(live->db, &failed);
+    if (st != MT_OK && !ended && mt_db_is_busy(live->db))
         return MT_OK;
-    if (begun)
-        mt_db_rollback(live->db);
-    *err = failed;
+    if (st == MT_OK) {
+        st = write_all(live, t_ns, ended, &failed);
+        if (st == MT_OK)
+            st = mt_db_commit(live->db, &failed);
+        if (st != MT_OK)
+            mt_db_rollback(live->db);
+    }
+    if (st != MT_OK)
+        *err = failed;
     return st;
 }
 

@@ -280,15 +280,14 @@ static enum mt_status write_all(struct mt_writer *w, const struct mt_store_opts 
     return mt_store_segments(w, err);
 }
 
-enum mt_status mt_store(struct mt_db *db, const struct mt_recording *r,
-                        const struct mt_store_opts *opts, struct mt_store_result *out,
-                        struct mt_err *err)
+enum mt_status mt_store_in(struct mt_db *db, const struct mt_recording *r,
+                           const struct mt_store_opts *opts, struct mt_store_result *out,
+                           struct mt_err *err)
 {
     struct mt_writer w = {.db = db, .r = r};
     struct mt_kept kept = {0};
     enum mt_status st = MT_OK;
     *out = (struct mt_store_result){0};
-    MT_TRY(mt_db_begin(db, err));
     w.string_id = mt_alloc((r->strings.n + 1u) * sizeof *w.string_id);
     w.frame_id = mt_alloc((r->frames.n + 1) * sizeof *w.frame_id);
     MT_TRY_OUT(mt_store_check_content(db, opts, &kept, out, err));
@@ -300,12 +299,23 @@ enum mt_status mt_store(struct mt_db *db, const struct mt_recording *r,
             MT_TRY_OUT(mt_store_sweep(db, err));
         out->run_id = w.run;
     }
-    MT_TRY_OUT(mt_db_commit(db, err));
 out:
-    if (st != MT_OK)
-        mt_db_rollback(db);
     free(w.string_id);
     free(w.frame_id);
+    return st;
+}
+
+enum mt_status mt_store(struct mt_db *db, const struct mt_recording *r,
+                        const struct mt_store_opts *opts, struct mt_store_result *out,
+                        struct mt_err *err)
+{
+    *out = (struct mt_store_result){0};
+    MT_TRY(mt_db_begin(db, err));
+    enum mt_status st = mt_store_in(db, r, opts, out, err);
+    if (st == MT_OK)
+        st = mt_db_commit(db, err);
+    if (st != MT_OK)
+        mt_db_rollback(db);
     return st;
 }
 

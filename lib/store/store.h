@@ -49,6 +49,11 @@ enum mt_status mt_store(struct mt_db *db, const struct mt_recording *r,
                         const struct mt_store_opts *opts, struct mt_store_result *out,
                         struct mt_err *err);
 
+/* The same in a transaction of the caller, who rolls back on an error. */
+enum mt_status mt_store_in(struct mt_db *db, const struct mt_recording *r,
+                           const struct mt_store_opts *opts, struct mt_store_result *out,
+                           struct mt_err *err);
+
 /*
  * Content that need not be read, for it is there: sets out as mt_store does, with the groups
  * joined. out->existed false: it is not there, or is to be replaced. Errors: MT_EUSAGE (there under

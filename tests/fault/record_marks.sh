@@ -18,6 +18,22 @@ near() { # WHAT GOT WANT OFF, of KiB
     fi
 }
 
+# Meanwhile somebody reads for longer than anybody waits: that only puts the run off.
+"$MEMTOOL" import --db read.db "$SAMPLES/nested/trace.json.gz" >/dev/null 2>err || fail "import"
+cat >reader.py <<'END'
+import sqlite3, time
+db = sqlite3.connect("read.db", isolation_level=None)
+db.execute("BEGIN")
+db.execute("SELECT count(*) FROM run").fetchall()
+time.sleep(33)
+END
+python3 reader.py 2>reader.err &
+(
+    sleep 1
+    "$MEMTOOL" record --db read.db --name late -- ./phases step 1 wait 1000 2>late.err
+    echo $? >late
+) &
+
 # Each step keeps 10 MiB more; what it has at its end is what the program reads of itself then.
 "$MEMTOOL" record --name steps -- ./phases rss step 0 malloc 10 wait 120 rss step 1 malloc 10 mark 1 spike 30 wait 120 rss \
     step 2 malloc 10 wait 120 rss step -1 mark 2 free wait 200 rss >out 2>err || fail "exit $?"
@@ -120,3 +136,8 @@ for _ in 1 2 3 4 5 6 7 8; do
     sleep 1
 done
 [ -e after ] || fail "a program that speaks to a recorder that is dead ends"
+
+wait
+[ "$(cat late)" = 0 ] || fail "somebody who reads for long ends a recording: exit $(cat late), $(cat late.err)"
+[ "$("$MEMTOOL" query --db read.db --format csv "SELECT group_concat(number, ' ') FROM v_step WHERE run = 'late'" | tail -n 1)" = 1 ] ||
+    fail "what was seen while somebody read for long is lost: $(cat late.err)"

@@ -56,8 +56,18 @@ static void load(struct mt_db *db, struct mt_run *run, struct mt_run_device *dev
     assert_int_equal(mt_levels_load(db, run, device, levels, &err), MT_OK);
 }
 
+/* Who comes while a recording waits for somebody who reads for long. */
+static void read_beside(const char *path)
+{
+    struct mt_db *db;
+    struct mt_run run;
+    assert_int_equal(mt_db_open(path, MT_DB_READ, &db, NULL, &err), MT_OK);
+    assert_int_equal(mt_run_find(db, "prog", &run, &err), MT_OK);
+    mt_db_close(db);
+}
+
 /* Others who write, or read, for longer than anybody waits cost a recording nothing: what there is
- * comes later. */
+ * comes later; and more may read meanwhile. */
 static void test_busy(void **state)
 {
     (void)state;
@@ -69,7 +79,7 @@ static void test_busy(void **state)
     struct mt_levels levels;
     struct mt_steps steps = {0};
     int64_t t = 0;
-    assert_int_equal(mt_db_exec(db, "PRAGMA busy_timeout=10", &err), MT_OK);
+    db->wait_ms = 10;
     for (int round = 0; round < 6; round++, t += ms) {
         const enum mt_db_mode mode = round < 3 ? MT_DB_WRITE : MT_DB_READ;
         if (round % 3 == 0)
@@ -84,6 +94,8 @@ static void test_busy(void **state)
         if (round % 3 == 2)
             mt_db_close(other);
         assert_int_equal(mt_live_write(live, t, &err), MT_OK);
+        if (round == 4)
+            read_beside(path);
     }
     assert_int_equal(mt_live_end(live, t, &err), MT_OK);
     mt_live_free(live);
@@ -102,6 +114,31 @@ static void test_busy(void **state)
     unlink(path);
 }
 
+/* A run that cannot be made yet leaves nothing, and can be made later. */
+static void test_busy_begin(void **state)
+{
+    (void)state;
+    char path[64];
+    struct mt_db *db = open_new(path), *other;
+    struct mt_live *live = begin(db);
+    struct mt_run run;
+    struct mt_err why = MT_ERR_INIT;
+    const struct mt_live_opts opts = {.name = "late", .program = "prog", .command = "prog 1"};
+    mt_live_free(live);
+    db->wait_ms = 10;
+    assert_int_equal(mt_db_open(path, MT_DB_READ, &other, NULL, &err), MT_OK);
+    assert_int_equal(mt_run_find(other, "prog", &run, &err), MT_OK);
+    assert_int_equal(mt_live_open(db, &opts, &live, &why), MT_EDB);
+    assert_true(mt_db_is_busy(db));
+    read_beside(path);
+    mt_db_close(other);
+    assert_int_equal(mt_live_open(db, &opts, &live, &err), MT_OK);
+    assert_string_equal(mt_live_name(live), "late");
+    mt_live_free(live);
+    mt_db_close(db);
+    unlink(path);
+}
+
 /* At the end there is no later; what was written before stays. */
 static void test_busy_end(void **state)
 {
@@ -111,7 +148,7 @@ static void test_busy_end(void **state)
     struct mt_live *live = begin(db);
     struct mt_run run;
     struct mt_err why = MT_ERR_INIT;
-    assert_int_equal(mt_db_exec(db, "PRAGMA busy_timeout=10", &err), MT_OK);
+    db->wait_ms = 10;
     see(live, MT_SEEN_LEVEL, 0, mib);
     assert_int_equal(mt_live_write(live, 5 * ms, &err), MT_OK);
     assert_int_equal(mt_db_open(path, MT_DB_READ, &other, NULL, &err), MT_OK);
@@ -332,8 +369,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_grows),    cmocka_unit_test(test_busy),
-        cmocka_unit_test(test_busy_end), cmocka_unit_test(test_deleted),
-        cmocka_unit_test(test_hour),     cmocka_unit_test(test_series),
+        cmocka_unit_test(test_busy_end), cmocka_unit_test(test_busy_begin),
+        cmocka_unit_test(test_deleted),  cmocka_unit_test(test_hour),
+        cmocka_unit_test(test_series),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
