@@ -210,15 +210,28 @@ static int folders_needed(const struct mt_import_paths *inputs)
     return needed;
 }
 
+/* Files are what they are; of folders, what is in them. */
+static enum mt_status list_files(const struct mt_args *args, struct mt_import_paths *out,
+                                 struct mt_err *err)
+{
+    struct mt_text_pattern *pattern = NULL;
+    enum mt_status st = MT_OK;
+    if (how.pattern)
+        MT_TRY(mt_text_pattern_new(how.pattern, &pattern, err));
+    const struct mt_folder_opts opts = {!series, how.groups.n > 0, values_are != NULL, pattern};
+    for (size_t i = 0; i < args->n && st == MT_OK; i++)
+        if (strcmp(args->v[i], "-") != 0 && mt_is_folder(args->v[i]))
+            st = mt_import_folder(args->v[i], &opts, out, err);
+        else
+            *mt_vec_push(out) = mt_strdup(args->v[i]);
+    mt_text_pattern_free(pattern);
+    return st;
+}
+
 static enum mt_status list_inputs(const struct mt_args *args, struct mt_import_paths *out,
                                   struct mt_err *err)
 {
-    const struct mt_folder_opts opts = {!series, how.groups.n > 0, values_are != NULL};
-    for (size_t i = 0; i < args->n; i++)
-        if (strcmp(args->v[i], "-") != 0 && mt_is_folder(args->v[i]))
-            MT_TRY(mt_import_folder(args->v[i], &opts, out, err));
-        else
-            *mt_vec_push(out) = mt_strdup(args->v[i]);
+    MT_TRY(list_files(args, out, err));
     if (!how.name || out->n <= 1 || series)
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE, "--name gives one name, but there are %zu files", out->n);

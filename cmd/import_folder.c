@@ -41,6 +41,18 @@ static int path_cmp(const void *a, const void *b)
     return mt_import_path_cmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* The reader of what the file looks like; NULL: of nothing. */
+static const struct mt_reader *reader_of(const struct walk *w, struct mt_stream *in)
+{
+    struct mt_err ignored = MT_ERR_INIT;
+    const char *head = NULL;
+    size_t n = 0;
+    if (!w->opts->pattern)
+        return mt_reader_likely(in);
+    mt_stream_peek(in, MT_PROBE_BYTES, &head, &n, &ignored);
+    return mt_text_pattern_is_in(w->opts->pattern, head, n) ? &mt_reader_memory_text : NULL;
+}
+
 /* Sorts a file into what it is. Takes the path. */
 static void look_at_file(struct walk *w, char *path, const struct stat *info)
 {
@@ -52,7 +64,7 @@ static void look_at_file(struct walk *w, char *path, const struct stat *info)
         return;
     }
     const struct mt_reader *reader =
-        mt_stream_open(path, &in, &ignored) == MT_OK ? mt_reader_likely(in) : NULL;
+        mt_stream_open(path, &in, &ignored) == MT_OK ? reader_of(w, in) : NULL;
     mt_stream_close(in);
     if (!reader)
         *mt_vec_push(&w->passed) = path;
@@ -254,8 +266,11 @@ static void tell_passed_over(struct walk *w)
     mt_escape_terminal(&where, w->folder);
     if (w->passed.n) {
         add_names(&names, w, &w->passed);
-        fprintf(stderr, "%s: %zu of %zu files do not look like recordings and were passed over%s\n",
-                where.s, w->passed.n, w->file_n, names.s);
+        fprintf(stderr, "%s: %zu of %zu files %s and were passed over%s\n", where.s, w->passed.n,
+                w->file_n,
+                w->opts->pattern ? "have no line that matches --pattern"
+                                 : "do not look like recordings",
+                names.s);
     }
     if (w->unclear.n) {
         mt_buf_clear(&names);
@@ -286,7 +301,8 @@ static enum mt_status nothing_found(const struct walk *w, struct mt_err *err)
 {
     char files[MT_HUMAN_LONG];
     mt_err_input(err, w->folder);
-    MT_FAIL(err, MT_EUSAGE, "there is no trace in this folder (%s looked at%s)",
+    MT_FAIL(err, MT_EUSAGE, "there is no %s in this folder (%s looked at%s)",
+            w->opts->pattern ? "text with a line that matches --pattern" : "trace",
             mt_human_plural((int64_t)w->file_n, "file", files),
             w->hidden_n ? "; hidden ones were not" : "");
     if (w->folder_n && !w->opts->nested)

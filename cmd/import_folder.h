@@ -4,6 +4,7 @@
 #ifndef MT_IMPORT_FOLDER_H
 #define MT_IMPORT_FOLDER_H
 
+#include "formats/text_pattern.h"
 #include "lib/base/err.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,6 +19,8 @@ struct mt_folder_opts {
     bool nested;  /* folders inside it, too, but for hidden ones and links */
     bool grouped; /* what is found is one group: says where several folders look like jobs */
     bool values;  /* files that do not say what their numbers are count */
+    const struct mt_text_pattern *pattern; /* NULL: none. Else what has a line of it counts, and
+                                              nothing else */
 };
 
 /*

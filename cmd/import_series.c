@@ -5,7 +5,9 @@
 #include "lib/model/series.h"
 #include <ctype.h>
 #include <regex.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- whose dumps they are ---- */
 
@@ -85,6 +87,45 @@ static enum mt_status check_process(char *const *paths, size_t n, struct mt_err 
     return MT_OK;
 }
 
+/* A file, and the place that it was named at. */
+struct named {
+    dev_t device;
+    ino_t inode;
+    size_t at;
+};
+
+static int named_cmp(const void *a, const void *b)
+{
+    const struct named *x = a, *y = b;
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    if (x->inode != y->inode)
+        return x->inode < y->inode ? -1 : 1;
+    return x->at < y->at ? -1 : 1;
+}
+
+/* A dump that counts twice would be a moment at which nothing grew. */
+static enum mt_status check_once(char *const *paths, size_t n, struct mt_err *err)
+{
+    struct named *all = mt_alloc((n + 1) * sizeof *all);
+    size_t all_n = 0, twice = 0;
+    struct stat info;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(paths[i], "-") != 0 && stat(paths[i], &info) == 0)
+            all[all_n++] = (struct named){info.st_dev, info.st_ino, i};
+    qsort(all, all_n, sizeof *all, named_cmp);
+    for (size_t i = 1; i < all_n && !twice; i++)
+        if (all[i].device == all[i - 1].device && all[i].inode == all[i - 1].inode)
+            twice = all[i].at;
+    free(all);
+    if (!twice)
+        return MT_OK;
+    mt_err_input(err, paths[twice]);
+    MT_FAIL(err, MT_EUSAGE, "this file is named twice");
+    mt_err_hint(err, "Nothing was imported. Each dump of --series counts once: name it once.");
+    return MT_EUSAGE;
+}
+
 /* ---- reading ---- */
 
 /* The series is of the format of its first dump. */
@@ -130,6 +171,7 @@ enum mt_status mt_import_series(char *const *paths, size_t n, const struct mt_im
     struct mt_series *series = mt_series_new(rec);
     enum mt_status st = MT_OK;
     mt_rec_init(rec);
+    MT_TRY_OUT(check_once(paths, n, err));
     MT_TRY_OUT(check_process(paths, n, err));
     for (size_t i = 0; i < n; i++)
         MT_TRY_OUT(add_dump(series, paths[i], how, rec, all, err));

@@ -273,3 +273,16 @@ size_t mt_text_pattern_match(const struct mt_text_pattern *p, const char *line, 
     }
     return found;
 }
+
+bool mt_text_pattern_is_in(const struct mt_text_pattern *p, const char *text, size_t n)
+{
+    struct mt_text_field fields[MT_TEXT_FIELDS];
+    bool any = false;
+    for (size_t at = 0; at < n && !any;) {
+        const char *end = memchr(text + at, '\n', n - at);
+        const size_t line_n = end ? (size_t)(end - text) - at : n - at;
+        mt_text_pattern_match(p, text + at, line_n, fields, &any);
+        at += line_n + 1;
+    }
+    return any;
+}

@@ -39,6 +39,9 @@ struct mt_text_field {
 size_t mt_text_pattern_match(const struct mt_text_pattern *p, const char *line, size_t n,
                              struct mt_text_field out[MT_TEXT_FIELDS], bool *any);
 
+/* Whether a line of the text's first n bytes, whose last one may be cut, matches. */
+bool mt_text_pattern_is_in(const struct mt_text_pattern *p, const char *text, size_t n);
+
 /* Bytes of a unit, in any case; 0: it is none. As programs do that print it, a MB is 1,024 KB, and
  * that 1,024 bytes. */
 int64_t mt_text_unit(const char *s, size_t n);

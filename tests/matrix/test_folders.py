@@ -321,6 +321,14 @@ m.check("there is no trace in this folder (0 files looked at)" in m.run("import"
 write("deep/1/2/3/4/5/6/7/8/9/rank0.pickle")
 m.check("more than 8 levels down are not searched" in m.run("import", "deep", codes=(2,))[2], "nothing that is not too far down")
 m.check("With --series folders inside it are not searched" in m.run("import", "--series", "empty", codes=(2,))[2], "a series is of one folder")
+# Logs that only --pattern can read: those that have a line of it.
+os.makedirs("logs/b")
+for i, name in enumerate(("logs/a.log", "logs/b/c.log", "logs/README")):
+    with open(name, "w") as log:
+        log.write("a head\n" + "".join(f"it {k} used memory {k}{i} MB\n" for k in range(1, 5)) if i < 2 else "notes\n")
+_, err, _ = imported("logs", "--pattern", "it {step} used memory {rss}")
+m.check(names() == ["a.log", "c.log"] and "1 of 3 files have no line that matches --pattern and were passed over (README)" in err, "logs", names(), err)
+m.check("text with a line that matches --pattern in this folder (3 files" in imported("logs", "--pattern", "me {rss}", codes=(2,))[1], "no log")
 if os.getuid():
     write("locked/in/rank0.pickle")
     write("locked/rank1.pickle")
