@@ -37,7 +37,7 @@ bool mt_list_text_next(const char **p, int64_t *v)
     const char *at = *p;
     if (*at != '[' && *at != ',')
         return false;
-    const bool none = strncmp(++at, "null", 4) == 0, negative = *at == '-';
+    const bool none = *++at == 'n' && strncmp(at, "null", 4) == 0, negative = *at == '-';
     const char *first = at += none ? 4 : negative;
     uint64_t sum = 0;
     for (; *at >= '0' && *at <= '9' && at - first < DIGITS; at++)

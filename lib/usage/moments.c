@@ -41,7 +41,9 @@ static enum mt_status read_times(struct reading *r, struct mt_err *err)
 static void add_change(struct reading *r, uint32_t node, const struct mt_held_change *c)
 {
     const size_t n = r->positions.n;
-    size_t at = mt_count_below(r->positions.v, n, sizeof *r->positions.v, c->moment);
+    size_t at = (size_t)c->moment; /* mostly: a run with no other moments has them all */
+    if (at >= n || r->positions.v[at] != c->moment)
+        at = mt_count_below(r->positions.v, n, sizeof *r->positions.v, c->moment);
     if (at < n && r->positions.v[at] == c->moment) /* else: a damaged database */
         *mt_vec_push(&r->out->changes) =
             (struct mt_moment_change){(uint32_t)at, node, c->bytes, c->blocks};
