@@ -58,27 +58,37 @@ static bool is_outside(const struct mt_advice_facts *f, uint32_t op)
     return op == MT_NONE || f->ops.v[op].top == MT_NONE;
 }
 
-/* Marks where graphs that no backward pass runs are given up: what their nodes saved goes then,
- * record after record. */
-static void find_given_up(struct pass *p)
+/* Marks where a graph gives up a block: what its nodes saved goes then, record after record. */
+static void mark_given_up(const struct pass *p, const struct mt_advice_block *b)
+{
+    if (is_outside(p->f, b->freed_op) && b->freed_record >= 0 && b->freed_record < p->f->record_n)
+        p->graph_freed[b->freed_record] = true;
+}
+
+/* The same of graphs that no backward pass runs. */
+static void find_given_up(const struct pass *p)
 {
     const struct mt_advice_facts *f = p->f;
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
         uint32_t top = mt_advice_top(f, b);
-        if (b->rule == MT_CATEGORY_R10 && is_outside(f, b->freed_op) && b->freed_record >= 0 &&
-            b->freed_record < f->record_n && top != MT_NONE && !p->consumed[top])
-            p->graph_freed[b->freed_record] = true;
+        if (b->rule == MT_CATEGORY_R10 && top != MT_NONE && !p->consumed[top])
+            mark_given_up(p, b);
     }
 }
 
-/* Whether an op that left no node made a block for one that did: data that a layer saves are freed
- * next to what the graph held. */
+/* Whether a graph that was given up was the last to hold a block that no op with a node made: it is
+ * freed next to what that graph held. */
+static bool is_freed_with_graph(const struct pass *p, const struct mt_advice_block *b)
+{
+    return is_outside(p->f, b->freed_op) && b->freed_record > 0 &&
+           b->freed_record < p->f->record_n && p->graph_freed[b->freed_record - 1];
+}
+
+/* Whether an op that left no node made a block for one that did: what a layer saves of the data. */
 static bool is_saved(const struct pass *p, const struct mt_advice_block *b)
 {
-    return b->rule == MT_CATEGORY_R10_NO_GRAPH && is_outside(p->f, b->freed_op) &&
-           b->freed_record > 0 && b->freed_record < p->f->record_n &&
-           p->graph_freed[b->freed_record - 1];
+    return b->rule == MT_CATEGORY_R10_NO_GRAPH && is_freed_with_graph(p, b);
 }
 
 /* Blocks that no backward pass finds alive tell whether their ops made a graph, so of others that
@@ -194,20 +204,33 @@ static bool shorten(struct mt_advice_plan *plan, const struct pass *p, uint32_t 
     return any;
 }
 
-/* Data that graphs of earlier iterations hold, too: without these they end with their own, when
- * variables are bound again. */
-static void end_data(struct mt_advice_plan *plan)
+/* When the iteration ends that a block is of; INT64_MAX: never, or it is of none. */
+static int64_t own_end(const struct mt_advice_facts *f, const struct mt_advice_block *b)
+{
+    int64_t own = mt_advice_iteration_at(&f->kept, b->alloc_ns);
+    int64_t end_ns = own < 0 ? INT64_MAX : mt_advice_iteration_end(&f->kept, own);
+    size_t n = f->steps->all.n;
+    int64_t last_ns = n ? f->steps->all.v[n - 1].end_ns : INT64_MAX;
+    return end_ns == INT64_MAX && own >= 0 && b->alloc_ns < last_ns ? last_ns : end_ns;
+}
+
+/* Data that graphs of earlier iterations hold, too, or are the last to hold: without these they end
+ * with their own iteration, when variables are bound again. */
+static void end_data(struct mt_advice_plan *plan, const struct pass *p)
 {
     const struct mt_advice_facts *f = plan->f;
     const struct mt_advice_kept *k = &f->kept;
     int64_t most = mt_advice_peak(f, &plan->lives);
-    for (size_t i = 0; k->graphs && i < f->blocks.n; i++) {
+    for (size_t i = 0; i < f->blocks.n; i++)
+        if (plan->touched[i])
+            mark_given_up(p, &f->blocks.v[i]);
+    for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
-        const struct mt_advice_kept_site *s =
-            b->category == MT_CATEGORY_INPUT ? mt_advice_kept_site_of(f, b) : NULL;
-        int64_t own = s && !s->no_graph ? mt_advice_iteration_at(k, b->alloc_ns) : -1;
-        if (own >= 0)
-            mt_advice_cut(plan, i, mt_advice_record(f, mt_advice_iteration_end(k, own)));
+        if (b->category != MT_CATEGORY_INPUT)
+            continue;
+        const struct mt_advice_kept_site *s = k->graphs ? mt_advice_kept_site_of(f, b) : NULL;
+        if ((s && !s->no_graph) || is_freed_with_graph(p, b))
+            mt_advice_cut(plan, i, mt_advice_record(f, own_end(f, b)));
     }
     mt_advice_doubt(plan, mt_advice_peak(f, &plan->lives), most, "the program keeps the data, too",
                     "is at least");
@@ -298,7 +321,7 @@ static void finish(struct mt_advice_plan *plan, const struct pass *p, int64_t op
     mt_buf_addf(&plan->because,
                 "autograd keeps the results of %s for a backward pass that never runs",
                 mt_human_plural(op_n, "op", n));
-    end_data(plan);
+    end_data(plan, p);
     if (strcmp(p->f->device->name, "cpu") == 0)
         add_attention(plan, p);
     mt_advice_doubt(plan, mt_advice_peak(p->f, &plan->lives), named_peak(plan, p),

@@ -22,8 +22,8 @@ PAIRS = (
     ("no_grad", "distill", 7665116, 2.3, "about"),
     ("no_grad", "resnet_eval", 5044368, 0.1, "up_to"),
     ("no_grad", "diffusion_sample", 5651180, 7.5, "up_to"),
-    ("no_grad", "mlp_val_grad", 435720, 0.1, "up_to"),
-    ("no_grad", "mlp_outs_grad", 9056260, 2.2, "up_to"),
+    ("no_grad", "mlp_val_grad", 435720, 14.3, "up_to"),  # a result is named until the next validation
+    ("no_grad", "mlp_outs_grad", 9056260, 10.9, "up_to"),  # the same
     ("no_grad", "gan", 6392408, 0.3, "up_to"),
     ("accumulate", "gan", 2988580, 0.2, "about"),
     ("detach", "cnn_total", 30081152, 0.1, "up_to"),
@@ -36,7 +36,7 @@ PAIRS = (
     ("stop_keeping", "keep_hooks", 970368, 12.6, "up_to"),
     ("stop_keeping", "keep_features", 924200, 16.7, "up_to"),  # of a cache of one
     ("stop_keeping", "keep_weights", 2968744, 0.1, "up_to"),  # copies, which no graph holds
-    ("no_grad", "keep_weights", 3246484, 14.4, "about"),  # the data go with the graph, too
+    ("no_grad", "keep_weights", 3246484, 0.1, "up_to"),  # the data go with the graph, too
     ("accumulate", "attention_kept", 2482076, 3.1, "about"),  # what is kept is kept of all parts
     ("checkpoint", "cnn_plain", 47113320, 0.1, "about"),
     ("checkpoint", "gpt_adamw", 13911324, 0.1, "about"),
@@ -227,7 +227,7 @@ VERIFIED = (
     ("keep_hooks", "keep_hooks_not", None, (), 0, "stop_keeping"),
     ("keep_features", "keep_features_bounded", None, (), 0, "holds"),
     ("keep_weights", "keep_weights_not", None, (), 0, "stop_keeping"),
-    ("keep_weights", "keep_weights_no_grad", "no_grad", (), 0, "saved more"),  # the data of the evaluation are no batch
+    ("keep_weights", "keep_weights_no_grad", "no_grad", (), 0, "holds"),  # the data of the evaluation are no batch
     ("keep_graph", "keep_graph_small", None, (), 3, "0.25 times as large"),  # though an evaluation has data as large as before
     ("keep_hooks", "keep_graph_small", None, (), 3, "are of another size than those of"),  # what is left are labels, an eighth as large
     ("keep_weights", "keep_weights_parts", "accumulate", (), 1, "off"),  # of which it says so
