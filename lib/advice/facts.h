@@ -173,6 +173,9 @@ static inline uint32_t mt_advice_top(const struct mt_advice_facts *f,
 enum mt_status mt_advice_find_element(struct mt_allocations *blocks, struct mt_advice_facts *f,
                                       struct mt_err *err);
 
+/* Whether an operator that the program or autograd calls is a matrix product or a convolution. */
+bool mt_advice_is_product(const char *name);
+
 /* Fills views of facts whose ops are loaded. Errors: MT_EDB. */
 enum mt_status mt_advice_find_views(struct mt_allocations *blocks, struct mt_advice_facts *f,
                                     struct mt_err *err);

@@ -3,6 +3,15 @@
 #include "lib/base/wrap.h"
 #include <stdlib.h>
 
+struct mt_lives mt_lives_copy(const struct mt_lives *l)
+{
+    struct mt_lives copy = {0};
+    mt_vec_room(&copy.all, l->all.n);
+    for (size_t i = 0; i < l->all.n; i++)
+        *mt_vec_push(&copy.all) = l->all.v[i];
+    return copy;
+}
+
 int64_t mt_lives_peak(const struct mt_lives *l, int64_t base_b, int64_t record_n, int64_t *record)
 {
     int64_t *changes = mt_alloc(((size_t)record_n + 1) * sizeof *changes), level = base_b,

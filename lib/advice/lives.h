@@ -19,6 +19,9 @@ struct mt_lives {
     MT_VEC(struct mt_life) all;
 };
 
+/* The same ones, to be changed apart; the caller frees them. */
+struct mt_lives mt_lives_copy(const struct mt_lives *l);
+
 /* The most that is held at once beside base_b, after one of record_n records; *record, unless NULL:
  * after which, the first; -1: base_b is the most. Lives outside the records are cut to them. */
 int64_t mt_lives_peak(const struct mt_lives *l, int64_t base_b, int64_t record_n, int64_t *record);

@@ -32,8 +32,7 @@ static bool is_product(const char *name)
     return strcmp(name, "aten::addmm") == 0 || strcmp(name, "aten::mm") == 0;
 }
 
-/* Of operators that the program or autograd calls. */
-static bool is_product_or_convolution(const char *name)
+bool mt_advice_is_product(const char *name)
 {
     static const char *const parts[] = {"linear", "addmm",  "matmul", "::mm",    "bmm",
                                         "conv",   "einsum", "Addmm",  "MmBackw", "Convolution"};
@@ -51,8 +50,7 @@ static int64_t find_typed_element(const struct mt_advice_facts *f)
         const struct mt_advice_block *b = &f->blocks.v[i];
         uint32_t top = mt_advice_top(f, b);
         if (top != MT_NONE && b->float_b > 0 && b->freed_ns > f->ops.v[top].end_ns &&
-            (!largest || b->bytes > largest->bytes) &&
-            is_product_or_convolution(mt_advice_name(f, top)))
+            (!largest || b->bytes > largest->bytes) && mt_advice_is_product(mt_advice_name(f, top)))
             largest = b;
     }
     return largest ? largest->float_b : 0;

@@ -38,7 +38,7 @@ const struct mt_advice_rule mt_advice_rules[] = {
     {"bfloat16", "keep the model and what it computes in bfloat16", "model = model.bfloat16()",
      "numbers have 8 bits of precision: training may change",
      "the largest matrix product or convolution is not of float32, or does not show its type "
-     "(record_shapes=True)",
+     "(record_shapes=True), or quantized layers take float32 alone",
      .still = "still computes in float32", .apply = mt_advise_bfloat16, .resizes = true,
      .retypes = true},
     {"zero_grad_early", "free the gradients as soon as the optimizer has stepped",

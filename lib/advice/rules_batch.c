@@ -1,6 +1,7 @@
 /* What changes with the size of a batch, and of an element. */
 #include "lib/advice/batch.h"
 #include "lib/advice/kept.h"
+#include "lib/advice/operands.h"
 #include "lib/advice/passes.h"
 #include "lib/advice/rules.h"
 #include "lib/base/human.h"
@@ -252,11 +253,56 @@ static bool copies_operands(const struct mt_advice_facts *f)
     return most_b >= f->peak_b / 10;
 }
 
+/* Whether an op is of quantized models, which computes in float32 alone. */
+static bool is_quantized(const char *name)
+{
+    return strncmp(name, "quantized::", 11) == 0 ||
+           (strncmp(name, "aten::", 6) == 0 &&
+            (strstr(name, "quantize_") || strstr(name, "dequantize") ||
+             strstr(name, "fake_quant")));
+}
+
+/* The record with which the first op of a layer begins: the model has its type by then. Sets
+ * *quantized if one of all ops is of quantized models. */
+static int64_t first_of_layer(const struct mt_advice_facts *f, bool *quantized)
+{
+    int64_t first_ns = INT64_MAX;
+    *quantized = false;
+    for (uint32_t i = 0; i < f->ops.n; i++) {
+        const struct mt_advice_op *op = &f->ops.v[i];
+        if (op->top == MT_NONE)
+            continue;
+        const char *name = mt_advice_name(f, i);
+        *quantized |= is_quantized(name);
+        if (op->top == i && op->start_ns < first_ns &&
+            (mt_advice_is_product(name) || mt_advice_is_weighted(name)))
+            first_ns = op->start_ns;
+    }
+    return mt_advice_record(f, first_ns);
+}
+
+/* A model is built as it was, and converted then: what is held until `record` has the sizes that it
+ * had before the rule, but for data that the model is given. */
+static void keep_building(struct mt_advice_plan *p, struct mt_lives *before, int64_t record)
+{
+    const struct mt_advice_facts *f = p->f;
+    for (size_t i = 0; i < f->blocks.n; i++)
+        if (f->blocks.v[i].category == MT_CATEGORY_INPUT && f->blocks.v[i].freed_record > record)
+            before->all.v[i] = p->lives.all.v[i];
+    int64_t more_b = mt_wrap_sub(mt_lives_peak(before, f->older_b, record, NULL),
+                                 mt_lives_peak(&p->lives, f->older_b, record, NULL));
+    if (more_b > 0)
+        *mt_vec_push(&p->lives.all) = (struct mt_life){0, record, more_b};
+}
+
 bool mt_advise_bfloat16(struct mt_advice_plan *p)
 {
     const struct mt_advice_facts *f = p->f;
-    if (f->element_b != FLOAT32_B)
-        return false; /* it is so already, or nobody knows */
+    bool quantized;
+    int64_t record = first_of_layer(f, &quantized);
+    if (f->element_b != FLOAT32_B || quantized)
+        return false; /* it is so already, cannot be so, or nobody knows */
+    struct mt_lives before = mt_lives_copy(&p->lives);
     bool *in_attention = in_plain_attention(f);
     for (size_t i = 0; i < f->blocks.n; i++) {
         int64_t bytes = in_bfloat16(f, i);
@@ -264,6 +310,8 @@ bool mt_advise_bfloat16(struct mt_advice_plan *p)
             mt_advice_resize(p, i, bytes);
     }
     free(in_attention);
+    keep_building(p, &before, record);
+    mt_vec_free(&before.all);
     p->bound = copies_operands(f) ? MT_BOUND_UP_TO : MT_BOUND_ABOUT;
     mt_buf_adds(&p->because,
                 "matrix products and convolutions are float32 now; what torch.autocast would "

@@ -241,11 +241,8 @@ static void end_data(struct mt_advice_plan *plan, const struct pass *p)
 static int64_t named_peak(const struct mt_advice_plan *plan, const struct pass *p)
 {
     const struct mt_advice_facts *f = p->f;
-    struct mt_lives longer = {0};
+    struct mt_lives longer = mt_lives_copy(&plan->lives);
     uint32_t *last = mt_advice_layer_ends(f, p->result);
-    mt_vec_room(&longer.all, plan->lives.all.n);
-    for (size_t i = 0; i < plan->lives.all.n; i++)
-        *mt_vec_push(&longer.all) = plan->lives.all.v[i];
     for (uint32_t i = 0; i < f->ops.n; i++) {
         uint32_t result = p->result[i], user = last_user(p, i);
         uint32_t next = user == MT_NONE ? MT_NONE : p->maker[user];

@@ -137,9 +137,7 @@ bool mt_advise_del_results(struct mt_advice_plan *p)
         return false;
     find_results(&r);
     find_expressions(&r);
-    mt_vec_room(&r.likely.all, p->lives.all.n);
-    for (size_t i = 0; i < p->lives.all.n; i++)
-        *mt_vec_push(&r.likely.all) = p->lives.all.v[i];
+    r.likely = mt_lives_copy(&p->lives);
     int64_t recorded_b = mt_advice_peak(f, &p->lives);
     p->bound = MT_BOUND_UP_TO; /* what else needs it is not seen */
     int64_t n = end_taken(p, &r);

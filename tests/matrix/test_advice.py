@@ -67,6 +67,9 @@ PAIRS = (
     ("del_before_backward", "gpt_adamw", 24396764, 0.1, "exact"),
     ("bfloat16", "conv_only", 5168248, 0.1, "about"),
     ("bfloat16", "cnn_pool", 3331810, 0.2, "about"),
+    # record_quantized.py: products copy an operand
+    ("bfloat16", "quantized_int8", 484608, 22.9, "up_to"),
+    ("bfloat16", "quantized_lora", 498224, 27.7, "up_to"),
     # record_models.py
     ("accumulate", "vae", 4453356, 0.1, "about"),
     ("bfloat16", "vae", 2380300, 0.1, "about"),
@@ -257,6 +260,8 @@ VERIFIED = (
 )
 # What must not be advised, as there is nothing to gain.
 SILENT = {
+    "quantized_dynamic": ("bfloat16",),  # its kernels take float32 alone
+    "quantized_built": ("bfloat16",),  # the peak is in building it, before it is converted
     "cnn_nograd": ("no_grad", "detach", "checkpoint", "accumulate", "del_results"),
     "tutorial_del_del": ("del_results", "del_before_backward", "no_grad", "stop_keeping"),
     "cnn_nograd_cold": ("no_grad", "detach", "checkpoint", "accumulate"),
