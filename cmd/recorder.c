@@ -159,10 +159,10 @@ static void *write_run(void *recorder)
     struct mt_err err = MT_ERR_INIT;
     enum mt_status st = make_run(r, &live, &err);
     if (st == MT_OK) {
+        st = write_seen(r, live, &err);
         pthread_mutex_lock(&r->mutex);
         snprintf(r->written_name, sizeof r->written_name, "%s", mt_live_name(live));
         pthread_mutex_unlock(&r->mutex);
-        st = write_seen(r, live, &err);
         if (st == MT_EDB && *err.hint) { /* it cannot be tried again, and some of it is there */
             *err.hint = '\0';
             mt_err_hint(&err, "What was written before that is kept; what came later is lost.");

@@ -390,8 +390,11 @@ static enum mt_status check_there(struct mt_live *live, struct mt_err *err)
     MT_TRY(mt_stmt_step(s, &row, err));
     bool there = row && mt_stmt_int(s, 0) == live->run;
     mt_stmt_end(s);
-    return there ? MT_OK
-                 : MT_FAIL(err, MT_EDB, "run '%s' was deleted while it was recorded", live->name);
+    if (there)
+        return MT_OK;
+    MT_FAIL(err, MT_EDB, "run '%s' was deleted while it was recorded", live->name);
+    live->name[0] = '\0';
+    return MT_EDB;
 }
 
 static enum mt_status write_all(struct mt_live *live, int64_t t_ns, bool ended, struct mt_err *err)

@@ -55,7 +55,7 @@ struct mt_live;
 enum mt_status mt_live_open(struct mt_db *db, const struct mt_live_opts *opts, struct mt_live **out,
                             struct mt_err *err);
 void mt_live_free(struct mt_live *live); /* accepts NULL; the run stays as it was written last */
-const char *mt_live_name(const struct mt_live *live);
+const char *mt_live_name(const struct mt_live *live); /* "": it was found to be deleted */
 
 /* Takes what was seen, with its texts; mt_live_write writes it, and that the run lasts until t_ns,
  * in one transaction. Where others use the database for so long that it cannot, what there is comes

@@ -88,4 +88,21 @@ for delay in 0.002 0.005 0.01 0.02 0.04; do
     cmp -s before after || cmp -s between after || { diff between after; fail "half a run is left"; }
     "$MEMTOOL" import "$SAMPLES/leak_steps/trace.json.gz" --db t.db --name gone >/dev/null 2>&1 || fail "import again"
 done
+
+# A run that is deleted while it is recorded is not there to be shown.
+"$MEMTOOL" record --db t.db --name live -- sh -c 'while [ ! -e deleted ]; do sleep 0.05; done' 2>record.err &
+changing=$!
+while [ "$(ask "SELECT count(*) FROM run WHERE name = 'live'")" != 1 ]; do
+    kill -0 $changing 2>/dev/null || { cat record.err; fail "record ended"; }
+    sleep 0.05
+done
+delete live
+touch deleted
+wait $changing
+changing=
+grep -q "run 'live' was deleted while it was recorded" record.err || { cat record.err; fail "it is not said that the run is gone"; }
+if grep -q "memtool timeline" record.err; then
+    cat record.err
+    fail "what is gone is to be shown"
+fi
 echo ok
