@@ -76,10 +76,11 @@ struct mt_run_device {
                            peak, the fields above are those of that moment */
     int64_t older_least_b, older_most_b; /* INT64_MIN: unknown, or older_from says better */
     int64_t older_used;                  /* not 0: figures leave out older blocks */
-    int64_t total_peak_b;     /* the most that the recorder's own total is; INT64_MIN: unknown */
-    int64_t above_b, below_b; /* how far it is above and below the level, at most */
-    int64_t missing_b;        /* how far above it at the end: not 0: records are missing */
-    char older_from[16];      /* who knows of all older blocks; "": nobody */
+    int64_t total_peak_b; /* the most that the recorder's own total is; INT64_MIN: unknown */
+    int64_t above_b,
+        below_b;         /* how far it is above and below the level, at most, whatever only is */
+    int64_t missing_b;   /* how far above it at the end: not 0: records are missing */
+    char older_from[16]; /* who knows of all older blocks; "": nobody */
 };
 
 /* The categories alone that are looked at: "activations"; "": all. Borrowed. */

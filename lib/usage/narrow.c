@@ -117,7 +117,10 @@ static struct mt_run_device without_figures(const struct mt_run_device *of,
                               .one_moment = of->one_moment,
                               .older_least_b = INT64_MIN,
                               .older_most_b = INT64_MIN,
-                              .total_peak_b = INT64_MIN};
+                              .total_peak_b = INT64_MIN,
+                              .above_b = of->above_b,
+                              .below_b = of->below_b,
+                              .missing_b = of->missing_b};
     snprintf(d.name, sizeof d.name, "%s", of->name);
     snprintf(d.shown, sizeof d.shown, "%s: %s", of->name, to->words);
     return d;

@@ -252,6 +252,11 @@ def alone(name, leaks, below, above):
     verdict(below, "check", name, "--max-peak", str(PEAK * 2))
     verdict(below, "check", name, "--max-peak", str(PEAK * 2), "--op", ".")
     verdict(above, "check", name, "--max-peak", "1")
+    for category in ("activations", "temporary", "unknown"):  # what is missing may be of any
+        for question, allowed in ((("leaks", name, "--fail"), leaks), (("check", name, "--max-growth-per-step", "0"), leaks),
+                                  (("check", name, "--max-peak", str(PEAK * 2)), below)):
+            if allowed == CANNOT:
+                m.run(*question, "--category", category, codes=(1, 2, 3))
 
 
 def compared(whole, name, allowed):
