@@ -351,7 +351,7 @@ static void find_pairs(struct reader *r)
     struct mt_fields f = mt_fields_of(r->line.s, r->line.n);
     struct mt_text_pair p;
     while (mt_text_pair_next(&f, &p)) {
-        p.meaning = mt_text_pair_meaning(&p);
+        mt_text_pair_mean(&p, r->pairs.n ? &r->pairs.v[r->pairs.n - 1] : NULL);
         if (p.meaning == MT_PAIR_UNREAD)
             add_unread(r, &p);
         else
@@ -478,9 +478,10 @@ static int memory_text_probe(const char *head, size_t n)
         size_t line = end ? (size_t)(end - head) : n;
         struct mt_fields f = mt_fields_of(head, line - (line && head[line - 1] == '\r'));
         struct mt_text_pair p;
-        while (line < 1000 && mt_text_pair_next(&f, &p))
-            found += mt_text_pair_meaning(&p) == MT_PAIR_LEVEL ||
-                     mt_text_pair_meaning(&p) == MT_PAIR_PEAK;
+        while (line < 1000 && mt_text_pair_next(&f, &p)) {
+            mt_text_pair_mean(&p, NULL);
+            found += p.meaning == MT_PAIR_LEVEL || p.meaning == MT_PAIR_PEAK;
+        }
         head += end ? line + 1 : line;
         n -= end ? line + 1 : line;
     }

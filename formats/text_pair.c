@@ -153,7 +153,7 @@ int mt_text_step_word(const char *name)
     return 0;
 }
 
-enum mt_pair_meaning mt_text_pair_meaning(const struct mt_text_pair *p)
+static enum mt_pair_meaning meaning_of(const struct mt_text_pair *p)
 {
     static const char *const rss[] = {"rss", "resident", NULL};
     static const char *const most[] = {"max", "peak", NULL};
@@ -171,6 +171,18 @@ enum mt_pair_meaning mt_text_pair_meaning(const struct mt_text_pair *p)
     if (process)
         return has(p->name, most) ? MT_PAIR_PEAK : MT_PAIR_LEVEL;
     return has(p->name, others) ? MT_PAIR_OTHER : MT_PAIR_NOTHING;
+}
+
+void mt_text_pair_mean(struct mt_text_pair *p, const struct mt_text_pair *before)
+{
+    const bool behind = before && before->meaning == MT_PAIR_LEVEL && p->unit;
+    p->meaning = meaning_of(p);
+    if (behind && (strcmp(p->name, "->") == 0 || strcmp(p->name, "to") == 0)) {
+        memcpy(p->name, before->name, sizeof p->name);
+        p->meaning = MT_PAIR_LEVEL;
+    } else if (behind && (strcmp(p->name, "peak") == 0 || strcmp(p->name, "(peak") == 0)) {
+        p->meaning = MT_PAIR_PEAK;
+    }
 }
 
 bool mt_text_pair_bytes(const struct mt_text_pair *p, int64_t *bytes)

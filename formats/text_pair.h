@@ -32,7 +32,9 @@ struct mt_text_pair {
 
 /* The next of the line, without its meaning, and what is left of the line; false: there is none. */
 bool mt_text_pair_next(struct mt_fields *f, struct mt_text_pair *out);
-enum mt_pair_meaning mt_text_pair_meaning(const struct mt_text_pair *p);
+/* Its meaning, behind the pair `before` in its line (NULL: it is the first): "RSS: 5 MB -> 7 MB"
+ * has two levels, "RSS: 5 MB (peak 7 MB)" a peak. */
+void mt_text_pair_mean(struct mt_text_pair *p, const struct mt_text_pair *before);
 /* Its bytes; false: too many. */
 bool mt_text_pair_bytes(const struct mt_text_pair *p, int64_t *bytes);
 /* Whether the name ends in a word for a step of a loop, and which; a longer loop is in an epoch. */

@@ -276,6 +276,11 @@ static const struct pattern_file patterns[] = {
      "samples 3 from 0\nprocess 1023488..2048 until 3 peak 1044992\n"
      "gpu of process 1026048 at 3\n",
      NULL},
+    {"what stands behind the process's memory: what it became, its peak",
+     "RSS: 1 KiB -> 5 KiB\nRSS: 2 KiB (peak 7 KiB)\nRSS 2 KiB, GPU 1 KiB, peak 9 KiB\n",
+     "samples 3 from 0\nprocess 1024..2048 until 2 peak 7168\npeak_rss of process 7168 at 2\n"
+     "gpu of process 1024 at 3\n",
+     NULL},
     {"the process's memory in no unit is lost, where other lines have one",
      "RSS: 1,5 KiB\nRSS: 2G\nRSS: 3 KiB, RSS feed: 3\nRSS: 4 KiB\nRSS: 1,020,5 KiB\nRSS: 7\n",
      "samples 2 from 0\nprocess 3072..4096 until 2 peak 4096\nnote skipped 4\n", NULL},
