@@ -63,8 +63,8 @@ enum mt_status mt_steps_window(const struct mt_steps *s, const struct mt_step_ra
  * A time is a moment after all records
  * of that time; the start and the end of a step come before the records of their time, which belong
  * to what begins then.
- * Errors: MT_EUSAGE: none of these, a time before the run's start or after its end, or no such step or
- * mark in the run.
+ * Errors: MT_EUSAGE: none of these, a time before the run's start or after its end, or no such step
+ * or mark in the run.
  */
 struct mt_time_arg {
     enum mt_time_arg_kind { MT_AT_TIME, MT_AT_PEAK } kind;
