@@ -64,13 +64,31 @@ static bool is_unfinished(struct mt_strace *r, uint32_t thread, const struct mt_
     return true;
 }
 
+static const char *const calls[] = {"brk", "mmap", "mmap2", "munmap", "mremap", "mprotect"};
+
+/* Whether the line has one of the calls behind what a program printed without an end of line. */
+static bool hides_call(const struct mt_fields *f)
+{
+    for (size_t i = 0; i < MT_ARRAY_LEN(calls); i++) {
+        size_t n = strlen(calls[i]);
+        const char *at = memmem(f->p, (size_t)(f->end - f->p), calls[i], n);
+        if (at && (size_t)(f->end - at) > n + 1 && at[n] == '(' && strchr("0N", at[n + 1]) &&
+            memmem(at, (size_t)(f->end - at), ") ", 2))
+            return true;
+    }
+    return false;
+}
+
 /* What is to happen when the lines of its stack are read. */
 static enum mt_status begin_call(struct mt_strace *r, uint32_t thread, struct mt_fields f,
                                  struct mt_err *err)
 {
     const char *s = f.p, *end = memchr(f.p, '(', (size_t)(f.end - f.p)), *equal = NULL;
-    if (!end || !is_name(s, (size_t)(end - s)))
+    if (!end || !is_name(s, (size_t)(end - s))) {
+        if (hides_call(&f))
+            mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
         return MT_OK;
+    }
     for (const char *p = f.end; p-- > end + 2 && !equal;)
         if (p[0] == '=' && p[-1] == ' ' && p + 1 < f.end && p[1] == ' ')
             equal = p;
@@ -185,7 +203,6 @@ static enum mt_status strace_read(struct mt_stream *in, const struct mt_read_opt
 /* Whether the line is a call, or part of one; *memory: of those that are read. */
 static bool is_call(const char *s, size_t n, bool *memory)
 {
-    static const char *const calls[] = {"brk", "mmap", "mmap2", "munmap", "mremap", "mprotect"};
     struct mt_call_clock none = {0};
     struct mt_fields f = mt_fields_of(s, n);
     int64_t t;

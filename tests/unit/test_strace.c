@@ -30,6 +30,12 @@ static const struct summed_file files[] = {
      "7 1.# +++ exited with 0 +++\n12 lines of a program\n",
      " alloc 4096 n 1 peak 4096 end 4096 moments 1 ns 0\n"
      "[anonymous memory] 4096/4096/4096\nnote skipped 4\n"},
+    {"calls behind what a program prints without an end of line",
+     "mmap(NULL, 4096, " RW ") = 0x10000\nreading...mmap(NULL, 4096, " RW ") = 0x20000\n"
+     "50%[pid 7] munmap(0x10000, 4096) = 0\n1 of (2)brk(NULL) = 0x30000\n"
+     "mmap(size) is a call, mmap(N\nwrite(2, \"mmap(NULL, 1) = 2\", 16) = 16\n",
+     " alloc 4096 n 1 peak 4096 end 4096 moments 1 events 1\n"
+     "[anonymous memory] 4096/4096/4096\nnote skipped 3\n"},
     {"what is reserved is none",
      "mmap(NULL, 65536, PROT_NONE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x10000\n"
      "mprotect(0x10000, 8192, PROT_READ|PROT_WRITE) = 0\nmprotect(0x11000, 4096, PROT_NONE) = 0\n"
