@@ -50,7 +50,10 @@ void mt_call_place(struct mt_fields *f)
 {
     struct mt_fields at = *f;
     uint64_t place;
-    if (mt_field_take(&at, "[") && (mt_field_address(&at, &place) || mt_field_hex(&at, &place)) &&
-        mt_field_take(&at, "]"))
+    if (mt_field_take(&at, "[????????????????]")) /* of a thread that has ended */
+        *f = at;
+    else if (mt_field_take(&at, "[") &&
+             (mt_field_address(&at, &place) || mt_field_hex(&at, &place)) &&
+             mt_field_take(&at, "]"))
         *f = at;
 }

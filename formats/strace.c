@@ -164,6 +164,45 @@ static enum mt_status read_line(struct mt_strace *r, struct mt_err *err)
     return is_unfinished(r, thread, &f) ? MT_OK : begin_call(r, thread, f, err);
 }
 
+/* What strace says at once stands in the line of a call, whose rest is the next line: "wait4(-1,
+ * strace: Process 7 attached". */
+static bool is_attached(const struct mt_line *line, size_t *begun, uint64_t *pid)
+{
+    static const char says[] = "strace: Process ";
+    const char *at = memmem(line->s, line->n, says, sizeof says - 1);
+    struct mt_fields f = {at, line->s + line->n};
+    int64_t number;
+    if (!at || !mt_field_take(&f, says) || !mt_field_decimal(&f, &number) || number <= 0 ||
+        !mt_field_take(&f, "attached") || !mt_field_end(&f))
+        return false;
+    *begun = (size_t)(at - line->s);
+    *pid = (uint64_t)number;
+    return true;
+}
+
+/* false: the line is not whole yet. */
+static bool make_whole(struct mt_strace *r)
+{
+    struct mt_line *line = &r->line;
+    size_t begun;
+    uint64_t pid;
+    if (r->whole)
+        mt_buf_clear(&r->held);
+    r->whole = false;
+    if (is_attached(line, &begun, &pid)) {
+        mt_buf_add(&r->held, line->s, r->held.n + begun < PENDING_MAX ? begun : 0);
+        mt_strace_attached(r, pid);
+        return false;
+    }
+    if (r->held.n) {
+        mt_buf_add(&r->held, line->s, line->n);
+        r->whole = true;
+        line->s = r->held.s;
+        line->n = r->held.n;
+    }
+    return true;
+}
+
 /* ---- the whole ---- */
 
 static enum mt_status read_all(struct mt_strace *r, struct mt_err *err)
@@ -172,7 +211,8 @@ static enum mt_status read_all(struct mt_strace *r, struct mt_err *err)
     uint64_t line_n = 0;
     enum mt_status st;
     while ((st = mt_reader_line(&r->lines, &r->line, r->opts, r->rec, &any, err)) == MT_OK && any) {
-        MT_TRY(read_line(r, err));
+        if (make_whole(r))
+            MT_TRY(read_line(r, err));
         if (++line_n % LINES_PER_CHECK == 0)
             MT_TRY(mt_strace_check_memory(r, err));
     }

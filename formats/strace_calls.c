@@ -18,6 +18,7 @@ void mt_strace_free(struct mt_strace *r)
 {
     mt_heap_free(r->heap);
     mt_rec_beside(r->rec, &r->beside, 0);
+    mt_buf_free(&r->held);
     for (size_t i = 0; i < r->processes.threads.n; i++)
         mt_buf_free(&r->processes.threads.v[i].pending);
     for (size_t i = 0; i < r->processes.all.n; i++)
@@ -25,6 +26,7 @@ void mt_strace_free(struct mt_strace *r)
     mt_vec_free(&r->processes.threads);
     mt_vec_free(&r->processes.all);
     mt_map_free(&r->processes.of_pid);
+    mt_map_free(&r->processes.children);
     mt_path_tree_free(&r->paths);
     mt_strtab_free(&r->functions);
     mt_vec_free(&r->known);

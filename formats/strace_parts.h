@@ -38,6 +38,7 @@ struct mt_strace_processes {
         bool forked;       /* it has what its parent had, which is in no figure of it */
     })
     all;
+    struct mt_map children; /* numbers that strace said it attached, as it does without -o */
     struct mt_map of_pid;
     uint32_t running_n; /* threads */
     uint32_t forking;   /* the last thread that began to make another; MT_NONE: none did */
@@ -52,6 +53,8 @@ struct mt_strace {
     struct mt_heap *heap;
     struct mt_strace_processes processes;
     struct mt_buf text; /* a call that was resumed */
+    struct mt_buf held; /* begin of a line that another message was written into, or the whole */
+    bool whole;         /* it is the line under way */
     struct mt_call_clock clock;
     int64_t first_time, event_n;
     bool timed;
@@ -97,9 +100,12 @@ enum mt_status mt_strace_close(struct mt_strace *r, struct mt_err *err);
 
 /* ---- threads and processes (strace_threads.c) ---- */
 
-/* Number of the thread a line is of; pid 0: lines have none. */
+/* Number of the thread a line is of; pid 0: it has none. */
 uint32_t mt_strace_thread(struct mt_strace *r, uint64_t pid);
 struct mt_strace_process *mt_strace_process_of(struct mt_strace *r, uint32_t thread);
+/* strace says that it follows a new thread or process. Where it says so, lines have no number while
+ * there is only one. */
+void mt_strace_attached(struct mt_strace *r, uint64_t pid);
 /* A call that made a thread or a process has returned its number. */
 void mt_strace_forked(struct mt_strace *r, const struct mt_strace_call *call);
 /* A thread runs another program, without what its process had; one that shares that leaves it to

@@ -39,10 +39,41 @@ static bool shares_memory(const char *s, size_t n)
     return memmem(s, n, "CLONE_VM", 8) || (n > 5 && memcmp(s, "vfork", 5) == 0);
 }
 
+void mt_strace_attached(struct mt_strace *r, uint64_t pid)
+{
+    *mt_map_at(&r->processes.children, pid) = 0;
+}
+
+static bool is_follower(const struct mt_strace_processes *p)
+{
+    return p->children.n > 0;
+}
+
+/* The thread whose lines have no number, or had none so far, as it was the only one; MT_NONE: it is
+ * not that. */
+static uint32_t unnumbered(struct mt_strace_processes *p, uint64_t pid)
+{
+    uint32_t i = 0;
+    if (!is_follower(p) || !p->threads.n)
+        return MT_NONE;
+    if (!pid) {
+        while (p->running_n == 1 && p->threads.v[i].ended)
+            i++;
+        return i;
+    }
+    if (p->threads.v[0].pid || mt_map_get(&p->children, pid) != MT_MAP_NONE)
+        return MT_NONE;
+    p->threads.v[0].pid = pid;
+    return *mt_map_at(&p->of_pid, pid) = 0;
+}
+
 /* One that nobody has announced is of a call that has not returned yet; or else a thread. */
 uint32_t mt_strace_thread(struct mt_strace *r, uint64_t pid)
 {
     struct mt_strace_processes *p = &r->processes;
+    uint32_t only = unnumbered(p, pid);
+    if (only != MT_NONE)
+        return only;
     uint32_t known = mt_map_get(&p->of_pid, pid), maker = p->forking;
     if (known != MT_MAP_NONE && !p->threads.v[known].ended)
         return known;
@@ -64,7 +95,7 @@ void mt_strace_forked(struct mt_strace *r, const struct mt_strace_call *call)
     struct mt_strace_processes *p = &r->processes;
     struct mt_fields f = call->result;
     int64_t pid;
-    if (!p->threads.v[0].pid || !mt_field_decimal(&f, &pid) || pid <= 0)
+    if ((!p->threads.v[0].pid && !is_follower(p)) || !mt_field_decimal(&f, &pid) || pid <= 0)
         return; /* others are not in the log */
     uint32_t known = mt_map_get(&p->of_pid, (uint64_t)pid);
     if (known != MT_MAP_NONE && !p->threads.v[known].announced) {

@@ -36,6 +36,15 @@ static const struct summed_file files[] = {
      "mmap(size) is a call, mmap(N\nwrite(2, \"mmap(NULL, 1) = 2\", 16) = 16\n",
      " alloc 4096 n 1 peak 4096 end 4096 moments 1 events 1\n"
      "[anonymous memory] 4096/4096/4096\nnote skipped 3\n"},
+    {"without -o: no numbers while there is one, what strace says at once is in calls",
+     "mmap(NULL, 4096, " RW ") = 0x10000\nclone(child_stack=NULL, flags=SIGCHLDstrace: Process 8 "
+     "attached\n, child_tidptr=0x0) = 8\nstrace: Process 9 attached\n[pid 7] wait4(-1, "
+     "strace: Process 10 attached\n <unfinished ...>\n[pid 8] munmap(0x10000, 4096) = 0\n"
+     "[pid 8] mmap(NULL, 8192, " RW ") = 0x20000\n[pid 8] +++ exited with 0 +++\n"
+     "<... wait4 resumed>NULL, 0, NULL) = 8\nmunmap(0x10000, 4096) = 0\n"
+     "mmap(NULL, 4096, " RW ") = 0x20000\n[????????????????] +++ exited with 0 +++\n",
+     " alloc 16384 n 3 peak 12288 end 4096 moments 4 events 5\n"
+     "[anonymous memory] 16384/12288/4096\n"},
     {"what is reserved is none",
      "mmap(NULL, 65536, PROT_NONE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x10000\n"
      "mprotect(0x10000, 8192, PROT_READ|PROT_WRITE) = 0\nmprotect(0x11000, 4096, PROT_NONE) = 0\n"
