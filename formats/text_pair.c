@@ -118,9 +118,13 @@ bool mt_text_pair_next(struct mt_fields *f, struct mt_text_pair *out)
         }
         unit_n = (size_t)(number.end - number.p);
         set_unit(out, number.p, unit_n);
-        out->odd = unit_n && !out->unit; /* 2026-11-22, 3rd, 5G */
-        if (out->odd)
+        out->odd = unit_n ? !out->unit /* 2026-11-22, 3rd, 5G */
+                          : f->p < f->end && *f->p == ',' && is_digit(f->p + 1, f->end); /* 1,5 */
+        if (out->odd) {
+            take_unit(out);
+            out->unit = 0;
             return true;
+        }
         if (!unit_n && f->p < f->end && *f->p == ' ') {
             unit_n = word_n(f->p + 1, f->end);
             set_unit(out, f->p + 1, unit_n);

@@ -284,6 +284,10 @@ static const struct pattern_file patterns[] = {
     {"the process's memory in no unit is lost, where other lines have one",
      "RSS: 1,5 KiB\nRSS: 2G\nRSS: 3 KiB, RSS feed: 3\nRSS: 4 KiB\nRSS: 1,020,5 KiB\nRSS: 7\n",
      "samples 2 from 0\nprocess 3072..4096 until 2 peak 4096\nnote skipped 4\n", NULL},
+    {"a comma of fractions", "RSS (MB): 1.5\nRSS (MB): 2,5\nRSS (MB): 2.000,5\nRSS (MB): 3\n",
+     "samples 2 from 0\nprocess 1572864..3145728 until 2 peak 3145728\nnote skipped 2\nnote units "
+     "2\n",
+     NULL},
     {"time -v: how long it took is damaged",
      "\tElapsed (wall clock) time (h:mm:ss or m:ss): 0:04.G7\n"
      "\tMaximum resident set size (kbytes): 100\n",
