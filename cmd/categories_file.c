@@ -1,11 +1,13 @@
 #include "cmd/categories_file.h"
 
+#include "cmd/common.h"
 #include "cmd/opts.h"
 #include "cmd/output.h"
 #include "lib/input/lines.h"
 #include "lib/run/own_categories.h"
 
 static struct mt_own_categories own;
+static const char *file;
 
 static enum mt_status add_line(void *closure, const char *s, size_t n, struct mt_err *err)
 {
@@ -26,6 +28,15 @@ enum mt_status mt_categories_file(const char *path, const char **by, struct mt_e
                          "A line is NAME = REGULAR EXPRESSION, or a comment that begins with #.",
                          err));
     mt_own_categories_use(&own);
+    file = path;
+    if (!own.v.n)
+        mt_show_note("%s has no category; a line is NAME = REGULAR EXPRESSION", path);
     *by = *by ? *by : "category";
     return MT_OK;
+}
+
+void mt_categories_file_end(void)
+{
+    if (file && mt_own_categories_unmatched())
+        mt_show_note("no call path matches a category of %s; --by path shows them", file);
 }

@@ -15,10 +15,13 @@
     }
 
 /*
- * Reads the file (NULL: the option is not given) for --by category of this process. *by, the value
+ * Reads the file (NULL: the option is not given) for --by category of this process; says where it
+ * has no category. *by, the value
  * of --by, becomes "category" where none is given. Errors: MT_EUSAGE: --by asks for something else;
  * MT_EIO; MT_EINPUT with the line.
  */
 enum mt_status mt_categories_file(const char *path, const char **by, struct mt_err *err);
+/* When the report is there: says where nothing of the file matched. */
+void mt_categories_file_end(void);
 
 #endif

@@ -1,4 +1,5 @@
 /* From the words of a command line to the command that they name. */
+#include "cmd/categories_file.h"
 #include "cmd/cmd.h"
 #include "cmd/common.h"
 #include "cmd/opts.h"
@@ -84,6 +85,8 @@ static enum mt_status run_command(const struct mt_cmd *cmd, int argc, char **arg
         st = mt_settle_format(cmd, err);
         if (st == MT_OK)
             st = cmd->run(&args, code, err);
+        if (st == MT_OK)
+            mt_categories_file_end();
         struct mt_err failed = MT_ERR_INIT;
         if (mt_show_unanswered(cmd->name, err, &failed) != MT_OK)
             *err = failed;

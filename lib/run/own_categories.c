@@ -5,6 +5,7 @@
 #include <string.h>
 
 static const struct mt_own_categories *used;
+static bool asked, found; /* for a category of some path, and for one that has any */
 
 void mt_own_categories_use(const struct mt_own_categories *own)
 {
@@ -85,8 +86,16 @@ out:
 
 const char *mt_own_category(const struct mt_own_categories *own, const char *path)
 {
+    asked = true;
     for (size_t i = 0; i < own->v.n; i++)
-        if (regexec(&own->v.v[i].re, path, 0, NULL, 0) == 0)
+        if (regexec(&own->v.v[i].re, path, 0, NULL, 0) == 0) {
+            found = true;
             return own->v.v[i].name;
+        }
     return NULL;
+}
+
+bool mt_own_categories_unmatched(void)
+{
+    return asked && !found;
 }

@@ -31,6 +31,9 @@ enum mt_status mt_own_categories_add(struct mt_own_categories *own, const char *
 /* The name of the first whose expression matches a part of a call path, "a > b"; NULL: none. */
 const char *mt_own_category(const struct mt_own_categories *own, const char *path);
 
+/* Whether paths were asked about so far, and none had a category. */
+bool mt_own_categories_unmatched(void);
+
 /* From then on --by category of the process has these first; NULL: none. Borrowed. As keys of
  * labels, a command asks for it before it reads a run. */
 void mt_own_categories_use(const struct mt_own_categories *own);

@@ -426,6 +426,16 @@ def own_words(run):
             rows = m.rows(report, f"{SAMPLES}/{path}", "--categories", "any.txt")
             m.check({r["category"] for r in rows} <= {"mine", "optimizer state", "[unknown]", "[other]", "[before trace]", "[outside ops]"}, path, report, rows)
             m.check(any(r["category"] == "mine" for r in rows), path, report, rows)
+    with open("some.txt", "w") as f:
+        f.write("attention = scaled_dot_product\nnone = never there\n")
+    for text, why in (("# nothing\n\n", "own.txt has no category"), ("a = no path\nb = has this\n", "no call path matches a category of own.txt")):
+        with open("own.txt", "w") as f:
+            f.write(text)
+        for report in ("peak", "table", "leaks", "timeline"):
+            _, _, err = m.run(report, run, "--categories", "own.txt")
+            m.check(f"note: {why}" in " ".join(err.split()), run, report, "own words that say nothing", err)
+            _, _, err = m.run(report, run, "--categories", "some.txt")
+            m.check("category" not in err, run, report, "own words that say something", err)
 
 
 def owned_frees(run):
