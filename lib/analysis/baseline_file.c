@@ -46,17 +46,29 @@ static enum mt_status read_text(const struct mt_json_doc *d, const struct mt_jso
     return MT_OK;
 }
 
-/* A figure; null: unknown, where that is allowed. */
+/* What a figure may be beside a number from 0 on: null, which is unknown; less than 0. */
+enum { MAY_BE_NULL = 1, MAY_FALL = 2 };
+
+/* Whether that figure, of the others, may be less than 0. */
+static int may_fall(int f)
+{
+    bool may = f == MT_FIG_SELF_NET_B || mt_figure_defs[f].adds == MT_ADDS_RATE;
+    return may ? MAY_FALL : 0;
+}
+
 static enum mt_status read_figure(const struct mt_json_doc *d, const struct mt_json_doc_value *v,
-                                  bool unknown, int64_t *out, struct mt_err *err)
+                                  int may, int64_t *out, struct mt_err *err)
 {
     *out = MT_BASELINE_UNKNOWN;
-    if (unknown && v->kind == MT_JSON_DOC_SCALAR && strcmp(v->text, "null") == 0)
+    if (may & MAY_BE_NULL && v->kind == MT_JSON_DOC_SCALAR && strcmp(v->text, "null") == 0)
         return MT_OK;
     MT_TRY(mt_json_doc_int(d, v, out, err));
-    if (*out >= -LARGEST && *out <= LARGEST)
+    const bool in_range = *out >= -LARGEST && *out <= LARGEST;
+    if (in_range && (*out >= 0 || may & MAY_FALL))
         return MT_OK;
-    MT_FAIL(err, MT_EINPUT, "a figure is out of range: %s", v->text);
+    MT_FAIL(err, MT_EINPUT,
+            in_range ? "a figure must not be negative: %s" : "a figure is out of range: %s",
+            v->text);
     return mt_json_doc_at(d, v, err);
 }
 
@@ -72,24 +84,24 @@ static enum mt_status read_flag(const struct mt_json_doc *d, const struct mt_jso
 
 /* Two numbers; what they should be is for the caller to say. */
 static enum mt_status read_pair(const struct mt_json_doc *d, const struct mt_json_doc_value *pair,
-                                int64_t figures[2], size_t *n, struct mt_err *err)
+                                int may, int64_t figures[2], size_t *n, struct mt_err *err)
 {
     const struct mt_json_doc_value *v;
     *n = 0;
     MT_TRY(mt_json_doc_want(d, pair, MT_JSON_DOC_ARRAY, err));
     for (v = mt_json_doc_first(d, pair); v; v = mt_json_doc_next(d, v), ++*n)
         if (*n < 2)
-            MT_TRY(read_figure(d, v, false, &figures[*n], err));
+            MT_TRY(read_figure(d, v, may, &figures[*n], err));
     return MT_OK;
 }
 
 /* A repeat, counted from 0, and its figure; others have none. */
 static enum mt_status read_repeat(const struct mt_json_doc *d, const struct mt_json_doc_value *pair,
-                                  const char *key, int64_t from, size_t repeat_n,
+                                  const char *key, int may, int64_t from, size_t repeat_n,
                                   int64_t figures[2], struct mt_err *err)
 {
     size_t n;
-    MT_TRY(read_pair(d, pair, figures, &n, err));
+    MT_TRY(read_pair(d, pair, may, figures, &n, err));
     if (n == 2 && figures[0] >= from && figures[0] < (int64_t)repeat_n)
         return MT_OK;
     MT_FAIL(err, MT_EINPUT,
@@ -112,9 +124,9 @@ static enum mt_status read_each(const struct mt_json_doc *d, const struct mt_jso
     const bool pairs = v && v->kind == MT_JSON_DOC_ARRAY;
     for (; v; v = mt_json_doc_next(d, v), n++, next[0]++) {
         if (pairs)
-            MT_TRY(read_repeat(d, v, list->key, next[0], repeat_n, next, err));
+            MT_TRY(read_repeat(d, v, list->key, may_fall(f), next[0], repeat_n, next, err));
         else if (n < repeat_n)
-            MT_TRY(read_figure(d, v, false, &next[1], err));
+            MT_TRY(read_figure(d, v, may_fall(f), &next[1], err));
         if (next[1] && next[0] < (int64_t)repeat_n)
             mt_baseline_each_at(site, (size_t)next[0])[f] = next[1];
     }
@@ -135,7 +147,7 @@ static enum mt_status read_figures(const struct mt_json_doc *d,
         if (!mt_figure_defs[f].in_site)
             continue;
         if ((v = mt_json_doc_get(d, from, mt_figure_defs[f].in_site)))
-            MT_TRY(read_figure(d, v, false, &site->v[f], err));
+            MT_TRY(read_figure(d, v, may_fall(f), &site->v[f], err));
         each[f] = mt_json_doc_get(d, from, mt_figure_defs[f].in_each);
         site->differs |= each[f] != NULL;
         in_all[f] = each[f] ? 0 : site->v[f];
@@ -194,13 +206,8 @@ static enum mt_status read_spread(const struct mt_json_doc *d, const struct mt_j
     MT_TRY(mt_json_doc_keys(d, from, keys, MT_FIG_BASELINE_N, err));
     for (int f = 0; f < MT_FIG_BASELINE_N; f++) {
         const struct mt_json_doc_value *v = mt_json_doc_get(d, from, keys[f]);
-        if (!v)
-            continue;
-        MT_TRY(read_figure(d, v, false, &to->spread[f], err));
-        if (to->spread[f] >= 0)
-            continue;
-        MT_FAIL(err, MT_EINPUT, "\"%s\": a spread is not negative", v->key);
-        return mt_json_doc_at(d, v, err);
+        if (v)
+            MT_TRY(read_figure(d, v, 0, &to->spread[f], err));
     }
     return MT_OK;
 }
@@ -213,7 +220,7 @@ static enum mt_status read_older(const struct mt_json_doc *d, const struct mt_js
     for (size_t i = 0; i < MT_ARRAY_LEN(figures); i++) {
         *figures[i] = MT_BASELINE_UNKNOWN;
         if ((v = mt_json_doc_get(d, from, mt_baseline_older_keys[i])))
-            MT_TRY(read_figure(d, v, true, figures[i], err));
+            MT_TRY(read_figure(d, v, MAY_BE_NULL, figures[i], err));
     }
     to->older_unsaid = !left_out && !mt_json_doc_get(d, from, mt_baseline_older_keys[0]);
     return read_flag(d, left_out, &to->older_left_out, err);
@@ -225,7 +232,7 @@ static enum mt_status read_rise(const struct mt_json_doc *d, const struct mt_jso
 {
     int64_t figures[2] = {0};
     size_t n;
-    MT_TRY(read_pair(d, pair, figures, &n, err));
+    MT_TRY(read_pair(d, pair, 0, figures, &n, err));
     const struct mt_step_rise *last = to->rises.n ? &to->rises.v[to->rises.n - 1] : NULL;
     bool rises = last ? figures[0] > last->step_n && figures[1] > last->level_b : figures[0] == 0;
     if (n != 2 || !rises) {
@@ -243,7 +250,7 @@ static enum mt_status read_end(const struct mt_json_doc *d, const struct mt_json
 {
     int64_t figures[2] = {0};
     size_t n;
-    MT_TRY(read_pair(d, pair, figures, &n, err));
+    MT_TRY(read_pair(d, pair, 0, figures, &n, err));
     bool later = to->ends.n ? figures[0] > to->ends.v[to->ends.n - 1].step_n : figures[0] == 0;
     if (n != 2 || !later) {
         MT_FAIL(
@@ -277,7 +284,7 @@ static enum mt_status read_step_levels(const struct mt_json_doc *d,
     for (size_t i = 0; i < MT_ARRAY_LEN(figures) && rises; i++) {
         v = mt_json_doc_get(d, from, mt_baseline_step_keys[i + 1]);
         if (v) {
-            MT_TRY(read_figure(d, v, false, figures[i], err));
+            MT_TRY(read_figure(d, v, 0, figures[i], err));
             continue;
         }
         MT_FAIL(err, MT_EINPUT, "\"%s\" without \"%s\"", mt_baseline_step_keys[0],
@@ -343,7 +350,7 @@ static enum mt_status read_device(const struct mt_json_doc *d, const struct mt_j
         const struct mt_json_doc_value *v = mt_json_doc_get(d, from, mt_figure_defs[f].in_device);
         to->v[f] = MT_BASELINE_UNKNOWN;
         if (v)
-            MT_TRY(read_figure(d, v, true, &to->v[f], err));
+            MT_TRY(read_figure(d, v, MAY_BE_NULL | may_fall(f), &to->v[f], err));
     }
     MT_TRY(mt_baseline_read_unknown(d, from, b, to, err));
     MT_TRY(read_older(d, from, to, err));

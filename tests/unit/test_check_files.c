@@ -65,7 +65,16 @@ static const struct file_row file_rows[] = {
      BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [],\n" FIGURES
               ", \"spread\": {\n\"peak_b\": "
               "-1}}]"),
-     "not negative", NULL, 4},
+     "must not be negative: -1", NULL, 4},
+    {"baseline: a negative peak", true,
+     BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [],\n" FIGURES
+              ", \"last_step_peak_b\": 1, \"after_steps_peak_b\": 1, \"peak_by_step\": [\n[0, "
+              "-5]]}]"),
+     "must not be negative: -5", NULL, 4},
+    {"baseline: a site that allocates less than nothing", true,
+     BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [{\"op\": \"a\",\n\"alloc_b\": "
+              "-4}],\n" FIGURES "}]"),
+     "must not be negative: -4", NULL, 3},
     {"baseline: a figure out of range", true,
      BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [{\"op\": \"a\",\n\"alloc_b\": "
               "9223372036854775807}],\n" FIGURES "}]"),
