@@ -440,6 +440,7 @@ static void end_command(struct mt_watch *w, int64_t t_ns, int64_t maxrss_b)
 void mt_watch_end(struct mt_watch *w, int64_t t_ns, const struct mt_watch_ended *how)
 {
     struct mt_watched *first = &w->first;
+    mt_watch_together_end(w);
     for (size_t i = 0; i < w->all.n; i++) {
         if (w->all.v[i].process == 0)
             *first = w->all.v[i];
@@ -461,6 +462,7 @@ void mt_watch_end(struct mt_watch *w, int64_t t_ns, const struct mt_watch_ended 
 
 void mt_watch_end_attached(struct mt_watch *w)
 {
+    mt_watch_together_end(w);
     for (size_t i = 0; i < w->all.n; i++) {
         tell_peak_parts(w, &w->all.v[i]);
         end_before(w, &w->all.v[i]);

@@ -55,6 +55,8 @@ struct mt_watched_all {
     int64_t most_b;                      /* at a look, shared pages counted in each; */
     int64_t least_b;                     /* counted once, as far as that was read */
     int64_t most_since_b, most_since_ns; /* the highest since it was told last */
+    int64_t look_ns, look_most_b, look_least_b; /* at the last look; 0: there was none */
+    bool look_told;
     int64_t part_ns, part_step, part_n;
     struct mt_watched_work work;
     int64_t told[MT_METRIC_N];

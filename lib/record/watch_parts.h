@@ -20,6 +20,8 @@ int64_t mt_watch_less(int64_t *n, int64_t *step);
 /* All of them, who have just been looked at: what they have together, and, now and then, what each
  * shares. */
 void mt_watch_together(struct mt_watch *w, int64_t t);
+/* There are no more looks: what the last one saw. */
+void mt_watch_together_end(struct mt_watch *w);
 
 /* Threads and processor time of a process that was looked at, of one that has ended, and of all
  * together; and what is known when the command has ended. parts: it is time to tell them. */

@@ -11,6 +11,18 @@ static void tell(struct mt_watch *w, int metric, int64_t t, int64_t value)
     mt_watch_tell_metric(w, w->together.process, w->together.told, metric, t, value);
 }
 
+/* What they had since that was told, and at the last look. */
+static void tell_looked(struct mt_watch *w)
+{
+    struct mt_watched_all *all = &w->together;
+    if (all->most_since_ns < all->look_ns)
+        tell(w, MT_METRIC_AT_MOST, all->most_since_ns, all->most_since_b);
+    tell(w, MT_METRIC_AT_MOST, all->look_ns, all->look_most_b);
+    tell(w, MT_METRIC_AT_LEAST, all->look_ns, all->look_least_b);
+    all->most_since_b = 0;
+    all->look_told = true;
+}
+
 /* Shared pages count in each process, or in the largest of them only: what they have in all lies
  * between these. */
 static void tell_bounds(struct mt_watch *w, int64_t t)
@@ -28,14 +40,14 @@ static void tell_bounds(struct mt_watch *w, int64_t t)
     }
     all->most_b = most > all->most_b ? most : all->most_b;
     all->least_b = least > all->least_b ? least : all->least_b;
+    all->look_ns = t;
+    all->look_most_b = most;
+    all->look_least_b = least;
+    all->look_told = false;
     mt_watch_work_together(w, t, t >= all->part_ns);
     if (t < all->part_ns)
         return;
-    if (all->most_since_ns < t)
-        tell(w, MT_METRIC_AT_MOST, all->most_since_ns, all->most_since_b);
-    tell(w, MT_METRIC_AT_MOST, t, most);
-    tell(w, MT_METRIC_AT_LEAST, t, least);
-    all->most_since_b = 0;
+    tell_looked(w);
     all->part_ns = t + mt_watch_less(&all->part_n, &all->part_step);
 }
 
@@ -134,4 +146,10 @@ void mt_watch_together(struct mt_watch *w, int64_t t)
         tell_bounds(w, t);
     if (w->all.n)
         tell_shares(w, t);
+}
+
+void mt_watch_together_end(struct mt_watch *w)
+{
+    if (w->together.look_ns && !w->together.look_told)
+        tell_looked(w);
 }

@@ -365,13 +365,45 @@ static void test_series(void **state)
     unlink(path);
 }
 
+/* What processes have together is told seldom in long runs; at the end it is what the last look
+ * saw.
+ */
+static void test_together_end(void **state)
+{
+    (void)state;
+    static const int64_t rss[][2] = {{5, 4}, {9, 9}, {3, 2}};
+    struct mt_watch w = {
+        .interval_ns = 10 * ms, .children_fd = -1, .newest_fd = -1, .group_fd = -1};
+    int64_t last[MT_METRIC_N] = {0}, most = 0;
+    *mt_vec_push(&w.all) = (struct mt_watched){.pid = -1};
+    *mt_vec_push(&w.all) = (struct mt_watched){.pid = -1};
+    for (size_t look = 0; look < MT_ARRAY_LEN(rss); look++) {
+        w.all.v[0].last.rss = rss[look][0] * mib;
+        w.all.v[1].last.rss = rss[look][1] * mib;
+        mt_watch_together(&w, ((int64_t)look + 1) * ms);
+    }
+    mt_watch_together_end(&w);
+    for (size_t i = 0; i < w.seen.n; i++) {
+        const struct mt_seen *s = &w.seen.v[i];
+        if (s->kind != MT_SEEN_SAMPLE)
+            continue;
+        last[s->metric] = s->value;
+        if (s->metric == MT_METRIC_AT_MOST)
+            most = s->value > most ? s->value : most;
+    }
+    assert_int_equal(last[MT_METRIC_AT_MOST], 5 * mib);
+    assert_int_equal(last[MT_METRIC_AT_LEAST], 3 * mib);
+    assert_int_equal(most, 18 * mib);
+    mt_watch_free(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_grows),    cmocka_unit_test(test_busy),
         cmocka_unit_test(test_busy_end), cmocka_unit_test(test_busy_begin),
         cmocka_unit_test(test_deleted),  cmocka_unit_test(test_hour),
-        cmocka_unit_test(test_series),
+        cmocka_unit_test(test_series),   cmocka_unit_test(test_together_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
