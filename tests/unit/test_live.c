@@ -375,8 +375,9 @@ static void test_together_end(void **state)
     struct mt_watch w = {
         .interval_ns = 10 * ms, .children_fd = -1, .newest_fd = -1, .group_fd = -1};
     int64_t last[MT_METRIC_N] = {0}, most = 0;
-    *mt_vec_push(&w.all) = (struct mt_watched){.pid = -1};
-    *mt_vec_push(&w.all) = (struct mt_watched){.pid = -1};
+    for (int i = 0; i < 2; i++)
+        *mt_vec_push(&w.all) =
+            (struct mt_watched){.pid = -1, .fd = -1, .rss_fd = -1, .children_fd = -1};
     for (size_t look = 0; look < MT_ARRAY_LEN(rss); look++) {
         w.all.v[0].last.rss = rss[look][0] * mib;
         w.all.v[1].last.rss = rss[look][1] * mib;
