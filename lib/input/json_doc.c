@@ -142,8 +142,10 @@ enum mt_status mt_json_doc_read(const char *path, struct mt_json_doc *out, struc
     struct mt_buf text = {0};
     char block[65536];
     enum mt_status st = MT_OK;
+    const bool is_stdin = strcmp(path, "-") == 0;
+    const char *name = is_stdin ? "standard input" : path;
     *out = (struct mt_json_doc){0};
-    FILE *in = fopen(path, "rb");
+    FILE *in = is_stdin ? stdin : fopen(path, "rb");
     for (size_t n;
          in && text.n <= MT_JSON_DOC_MAX_B && (n = fread(block, 1, sizeof block, in)) > 0;)
         mt_buf_add(&text, block, n);
@@ -152,11 +154,11 @@ enum mt_status mt_json_doc_read(const char *path, struct mt_json_doc *out, struc
     else if (text.n > MT_JSON_DOC_MAX_B)
         st = MT_FAIL(err, MT_ELIMIT, "is larger than 64 MiB: not a rules or baseline file");
     if (st != MT_OK)
-        mt_err_input(err, path);
-    if (in)
+        mt_err_input(err, name);
+    if (in && !is_stdin)
         fclose(in);
     if (st == MT_OK)
-        st = mt_json_doc_parse(path, text.s ? text.s : "", text.n, out, err);
+        st = mt_json_doc_parse(name, text.s ? text.s : "", text.n, out, err);
     mt_buf_free(&text);
     return st;
 }

@@ -31,8 +31,8 @@ struct mt_json_doc {
     MT_VEC(struct mt_json_doc_value) values; /* the first is the whole */
 };
 
-/* Reads a file, or n bytes; path names them in messages. Free the document also on failure.
- * Errors: MT_EIO, MT_EINPUT with byte and line, MT_ELIMIT. */
+/* Reads a file ("-": standard input), or n bytes; path names them in messages. Free the document
+ * also on failure. Errors: MT_EIO, MT_EINPUT with byte and line, MT_ELIMIT. */
 enum mt_status mt_json_doc_read(const char *path, struct mt_json_doc *out, struct mt_err *err);
 enum mt_status mt_json_doc_parse(const char *path, const char *text, size_t n,
                                  struct mt_json_doc *out, struct mt_err *err);
