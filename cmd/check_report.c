@@ -204,7 +204,7 @@ static bool is_by_frames(const struct mt_loaded *l)
 /* ---- notes of runs: what is alike of many, but for its figures, is said once ---- */
 
 struct said {
-    struct mt_strtab kinds; /* texts without numbers */
+    struct mt_strtab kinds; /* texts without figures */
     MT_VEC(struct mt_said_note {
         const char *run; /* the first */
         char *text;      /* behind its name */
@@ -213,13 +213,24 @@ struct said {
     notes;
 };
 
+/* Behind a number and its unit, if it has one. */
+static const char *behind_figure(const char *at)
+{
+    at += strspn(at, "0123456789.,");
+    while (!isdigit((unsigned char)at[-1])) /* of the sentence */
+        at--;
+    const size_t unit_n = *at == ' ' ? strcspn(at + 1, " ,.;:)") : 0;
+    return unit_n && mt_is_unit(at + 1, unit_n) ? at + 1 + unit_n : at;
+}
+
 static void say(struct said *s, const char *run, const char *text)
 {
     struct mt_buf kind = {0};
-    for (const char *at = text; *at; at++)
-        if (!isdigit((unsigned char)*at) &&
-            !((*at == '.' || *at == ',') && isdigit((unsigned char)at[1])))
-            mt_buf_add(&kind, at, 1);
+    for (const char *at = text; *at;)
+        if (isdigit((unsigned char)*at))
+            at = behind_figure(at);
+        else
+            mt_buf_add(&kind, at++, 1);
     const uint32_t id = mt_strtab_add(&s->kinds, kind.s, kind.n);
     mt_buf_free(&kind);
     if (id < s->notes.n)

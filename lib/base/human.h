@@ -92,6 +92,9 @@ void mt_cut_middle(struct mt_buf *out, const char *s, int width, bool ascii);
  * ascii; to nothing where there is no room for the mark. */
 void mt_cut_end(struct mt_buf *out, const char *s, int width, bool ascii);
 
+/* Whether a word of n bytes is a unit of figures, KiB or ms, perhaps with a full stop behind it. */
+bool mt_is_unit(const char *word, size_t n);
+
 /*
  * Appends s (escaped already) in lines that end before column `width`. The first begins at column
  * `indent`, where the caller is, the others behind as many blanks; no newline at the end. Breaks at

@@ -246,7 +246,7 @@ void mt_cut_end(struct mt_buf *out, const char *s, int width, bool ascii)
     }
 }
 
-static bool is_unit(const char *word, size_t n)
+bool mt_is_unit(const char *word, size_t n)
 {
     static const char *const units[] = {"B",   "KiB", "MiB", "GiB", "TiB", "PiB",
                                         "EiB", "ns",  "us",  "ms",  "s",   "%"};
@@ -265,7 +265,7 @@ static bool may_break(const char *begin, const char *end, const char *word)
     if (strncmp(word, dot, sizeof dot - 1) == 0)
         return false;
     bool figure = end > begin && end[-1] >= '0' && end[-1] <= '9';
-    return !figure || !is_unit(word, strcspn(word, " "));
+    return !figure || !mt_is_unit(word, strcspn(word, " "));
 }
 
 /* The end of what must stay on one line from s on. */

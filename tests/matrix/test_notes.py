@@ -321,7 +321,7 @@ for code, line in ((3, "--max-at-end 1TiB"), (1, "--max-at-end 1")):
 
 # ---- many runs of which the same is to be said, but for its figures ----
 
-for i, base in enumerate((2000, 2048, 3000), 1):  # 1.953 KiB, 2 KiB, 2.93 KiB
+for i, base in enumerate((2000, 2048, 3000000), 1):  # 1.953 KiB, 2 KiB, 2.861 MiB
     t = inputs.Trace()
     some(t)
     t.op(f"aten::one{i}", 60, 9)
