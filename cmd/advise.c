@@ -4,6 +4,7 @@
 #include "cmd/common.h"
 #include "lib/advice/advice.h"
 #include "lib/advice/batch.h"
+#include "lib/advice/inputs.h"
 #include "lib/base/human.h"
 #include "lib/run/knows.h"
 #include <stdlib.h>
@@ -123,7 +124,10 @@ static enum mt_status say_why(struct mt_report *r, const struct mt_view *v, stru
 static enum mt_status check_parts(const struct mt_view *v, const struct mt_advice_facts *f,
                                   struct mt_err *err)
 {
-    int64_t least = mt_batch_smallest_input(f);
+    struct mt_inputs inputs;
+    mt_inputs_find(f, &inputs);
+    const int64_t least = inputs.smallest_b;
+    mt_inputs_free(&inputs);
     if (accumulate == MT_UNKNOWN || !least || accumulate <= least)
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE,

@@ -21,9 +21,7 @@ static bool has(const struct mt_map *set, uint64_t key)
     return mt_map_get(set, key) != MT_MAP_NONE;
 }
 
-/* Whether a block is a copy with numbers of another kind, as autocast makes of inputs and weights.
- */
-static bool is_cast(const struct mt_advice_facts *f, const struct mt_advice_block *b)
+bool mt_batch_is_cast(const struct mt_advice_facts *f, const struct mt_advice_block *b)
 {
     for (uint32_t i = b->alloc_op; i != MT_NONE; i = f->ops.v[i].parent) {
         const char *name = mt_advice_name(f, i);
@@ -56,7 +54,7 @@ void mt_batch_sizes(const struct mt_advice_facts *f, struct mt_batch_sizes *size
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
         bool held = is_held_by_graph(b);
-        if (held && is_cast(f, b)) {
+        if (held && mt_batch_is_cast(f, b)) {
             if (has(&sizes->weights, 2 * (uint64_t)b->bytes))
                 *mt_map_at(&sizes->casts, (uint64_t)b->bytes) = 1;
             continue;
@@ -87,7 +85,7 @@ static enum mt_batch_growth of_result(const struct mt_advice_facts *f,
                                       const struct mt_advice_block *b,
                                       const struct mt_batch_sizes *sizes)
 {
-    if (has(&sizes->casts, (uint64_t)b->bytes) && is_cast(f, b))
+    if (has(&sizes->casts, (uint64_t)b->bytes) && mt_batch_is_cast(f, b))
         return of_weight(sizes, b->bytes);
     if (!has(&sizes->weights, (uint64_t)b->bytes) || has(&sizes->sites, site_of(b)))
         return MT_BATCH_GROWS;
@@ -138,74 +136,6 @@ enum mt_batch_growth mt_batch_growth(const struct mt_advice_facts *f,
     default:
         return MT_BATCH_STAYS;
     }
-}
-
-/* Data, and no state that the model makes of nothing. */
-static bool is_data(const struct mt_advice_facts *f, const struct mt_advice_block *b)
-{
-    static const char *const states[] = {"aten::zeros", "aten::ones", "aten::full", "aten::arange",
-                                         "aten::new_"};
-    uint32_t top = mt_advice_top(f, b);
-    if (b->category != MT_CATEGORY_INPUT || b->bytes <= SCALAR_B)
-        return false;
-    const char *name = top == MT_NONE ? "" : mt_advice_name(f, top);
-    for (size_t i = 0; i < MT_ARRAY_LEN(states); i++)
-        if (strncmp(name, states[i], strlen(states[i])) == 0)
-            return false;
-    return true;
-}
-
-static void find_inputs(const struct mt_advice_facts *f, int64_t below, int64_t *least,
-                        int64_t *most)
-{
-    const struct mt_advice_backward *v = f->backwards.v;
-    *least = *most = 0;
-    for (size_t i = 0; i < f->blocks.n && f->backwards.n; i++) {
-        const struct mt_advice_block *b = &f->blocks.v[i];
-        if (b->bytes >= below || !is_data(f, b))
-            continue;
-        size_t next = mt_count_below(&v->start_ns, f->backwards.n, sizeof *v, b->alloc_ns);
-        if (next == f->backwards.n || b->freed_ns <= v[next].start_ns)
-            continue;
-        *most = b->bytes > *most ? b->bytes : *most;
-        *least = !*least || b->bytes < *least ? b->bytes : *least;
-    }
-}
-
-int64_t mt_batch_largest_input(const struct mt_advice_facts *f, int64_t below)
-{
-    int64_t least, most;
-    find_inputs(f, below, &least, &most);
-    return most;
-}
-
-int64_t mt_batch_smallest_input(const struct mt_advice_facts *f)
-{
-    int64_t least, most;
-    find_inputs(f, INT64_MAX, &least, &most);
-    return least;
-}
-
-int64_t mt_batch_count_inputs(const struct mt_advice_facts *f, int64_t bytes)
-{
-    int64_t n = 0;
-    for (size_t i = 0; i < f->blocks.n; i++)
-        n += f->blocks.v[i].bytes == bytes && is_data(f, &f->blocks.v[i]);
-    return n;
-}
-
-bool mt_batch_has_cast(const struct mt_advice_facts *f, int64_t bytes)
-{
-    const struct mt_advice_backward *v = f->backwards.v;
-    for (size_t i = 0; i < f->blocks.n && f->backwards.n; i++) {
-        const struct mt_advice_block *b = &f->blocks.v[i];
-        if (b->bytes != bytes)
-            continue;
-        size_t next = mt_count_below(&v->start_ns, f->backwards.n, sizeof *v, b->alloc_ns);
-        if (next < f->backwards.n && b->freed_ns > v[next].start_ns && is_cast(f, b))
-            return true;
-    }
-    return false;
 }
 
 /* ---- whether two runs have the same blocks ---- */

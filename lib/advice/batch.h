@@ -63,16 +63,8 @@ enum mt_batch_growth mt_batch_growth(const struct mt_advice_facts *f,
                                      const struct mt_advice_block *block,
                                      const struct mt_batch_sizes *sizes);
 
-/* The largest block of data smaller than `below` that is there when a backward pass begins, bytes;
- * 0: none is known. And the smallest of all: a batch cannot have more parts than that. */
-int64_t mt_batch_largest_input(const struct mt_advice_facts *f, int64_t below);
-int64_t mt_batch_smallest_input(const struct mt_advice_facts *f);
-
-/* How many blocks of data of that size there are in all. */
-int64_t mt_batch_count_inputs(const struct mt_advice_facts *f, int64_t bytes);
-
-/* Whether a copy with numbers of another kind, of so many bytes, is there when a backward pass
- * begins: data that were made as float32 are then such copies. */
-bool mt_batch_has_cast(const struct mt_advice_facts *f, int64_t bytes);
+/* Whether a block is a copy with numbers of another kind, as autocast makes of inputs and weights.
+ */
+bool mt_batch_is_cast(const struct mt_advice_facts *f, const struct mt_advice_block *b);
 
 #endif

@@ -1,6 +1,7 @@
 #include "lib/advice/verify.h"
 
 #include "lib/advice/batch.h"
+#include "lib/advice/inputs.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
 #include <stdlib.h>
@@ -206,9 +207,10 @@ static bool is_as_large(double x, double y, int least)
     return y * 100 <= x * INPUTS_MORE_PERCENT && y * 100 >= x * least;
 }
 
-/* Whether the largest data of two runs, x and y bytes, are of batches of one size. */
+/* Whether the largest data of two runs, x and y bytes, are of batches of one size. made: of the
+ * second. */
 static bool are_as_large(const struct mt_verify_run *before, const struct mt_verify_run *after,
-                         double x, double y)
+                         const struct mt_inputs *made, double x, double y)
 {
     int64_t parts = mt_verify_parts(before, after);
     /* Numbers of 2 bytes in place of 4 take half as much, and parts of a batch less than it. */
@@ -217,7 +219,7 @@ static bool are_as_large(const struct mt_verify_run *before, const struct mt_ver
                                                                          : INPUTS_LESS_PERCENT;
     if (x <= 0 || y <= 0 || is_as_large(x, y, least))
         return true;
-    if (y < x && retyped && mt_batch_has_cast(after->facts, (int64_t)x / 2))
+    if (y < x && retyped && mt_inputs_has_cast(made, (int64_t)x / 2))
         return true;
     return parts != MT_UNKNOWN &&
            is_as_large(x, y * (double)parts, least); /* each made by itself */
@@ -225,36 +227,54 @@ static bool are_as_large(const struct mt_verify_run *before, const struct mt_ver
 
 /* Whether data of so many bytes may be those of an evaluation, which a graph held in the run that
  * has them: the other makes as many, but has them in no backward pass. */
-static bool may_be_evaluated(const struct mt_advice_facts *has, const struct mt_advice_facts *other,
+static bool may_be_evaluated(const struct mt_inputs *has, const struct mt_inputs *other,
                              int64_t bytes)
 {
-    return mt_batch_count_inputs(other, bytes) >= mt_batch_count_inputs(has, bytes);
+    return mt_inputs_count(other, bytes) >= mt_inputs_count(has, bytes);
+}
+
+/* Leaves out what may be data of evaluations, the largest first, until the largest that are left
+ * are as large: true. *all: nothing was left out. x, y: what differs else. */
+static bool have_same_batches(const struct mt_verify_run *before, const struct mt_verify_run *after,
+                              bool *all, int64_t *x, int64_t *y)
+{
+    struct mt_inputs f, g;
+    bool goes_on = true;
+    mt_inputs_find(before->facts, &f);
+    mt_inputs_find(after->facts, &g);
+    *x = mt_inputs_largest(&f, INT64_MAX);
+    *y = mt_inputs_largest(&g, INT64_MAX);
+    *all = true;
+    while (goes_on && !are_as_large(before, after, &g, (double)*x, (double)*y)) {
+        const int64_t below = *x > *y ? *x : *y;
+        const int64_t next[] = {mt_inputs_largest(&f, below), mt_inputs_largest(&g, below)};
+        goes_on = next[0] > 0 && next[1] > 0 &&
+                  may_be_evaluated(*x > *y ? &f : &g, *x > *y ? &g : &f, below);
+        if (goes_on) {
+            *x = next[0];
+            *y = next[1];
+            *all = false;
+        }
+    }
+    mt_inputs_free(&f);
+    mt_inputs_free(&g);
+    return goes_on;
 }
 
 static char *differ_in_data(const struct mt_verify_run *before, const struct mt_verify_run *after)
 {
-    const struct mt_advice_facts *f = before->facts, *g = after->facts;
-    int64_t x = mt_batch_largest_input(f, INT64_MAX), y = mt_batch_largest_input(g, INT64_MAX);
-    bool all = true; /* none was left out */
-    for (; !are_as_large(before, after, (double)x, (double)y); all = false) {
-        const int64_t below = x > y ? x : y;
-        const int64_t next_x = mt_batch_largest_input(f, below),
-                      next_y = mt_batch_largest_input(g, below);
-        if (next_x > 0 && next_y > 0 && may_be_evaluated(x > y ? f : g, x > y ? g : f, below)) {
-            x = next_x;
-            y = next_y;
-            continue;
-        }
-        /* Else what was left out may have been the batches, and these are their labels. */
-        return all ? mt_asprintf("batches of run '%s' are %.2g times as large as those of '%s': "
-                                 "record the changed program with the same ones.",
-                                 after->name, (double)y / (double)x, before->name)
-                   : mt_asprintf(
-                         "batches of run '%s' are of another size than those of '%s': record "
-                         "the changed program with the same ones.",
-                         after->name, before->name);
-    }
-    return NULL;
+    bool all;
+    int64_t x, y;
+    if (have_same_batches(before, after, &all, &x, &y))
+        return NULL;
+    if (all)
+        return mt_asprintf("batches of run '%s' are %.2g times as large as those of '%s': record "
+                           "the changed program with the same ones.",
+                           after->name, (double)y / (double)x, before->name);
+    /* What was left out may have been the batches, and these are their labels. */
+    return mt_asprintf("batches of run '%s' are of another size than those of '%s': record the "
+                       "changed program with the same ones.",
+                       after->name, before->name);
 }
 
 char *mt_verify_differ(const struct mt_verify_run *before, const struct mt_verify_run *after)
