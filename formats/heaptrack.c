@@ -11,6 +11,7 @@
 #include "lib/input/lines.h"
 #include "lib/model/heap.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { VERSION_MAX = 3, VERSION_SIZED = 3, LINES_PER_CHECK = 1 << 14 };
@@ -84,30 +85,19 @@ static enum mt_status event(struct reader *r, struct mt_fields f, struct mt_err 
     return MT_OK;
 }
 
-/* How many of the first events are of kinds that there are. */
-static size_t known_kinds(const struct reader *r, const uint32_t *v, size_t n)
-{
-    const size_t kind_n = mt_heap_kind_n(r->heap);
-    size_t i = 0;
-    while (i < n && v[i] / 2 < kind_n)
-        i++;
-    return i;
-}
-
 static enum mt_status events(struct reader *r, const struct mt_ht_part *part, struct mt_err *err)
 {
-    size_t at = 0, done;
-    while (at < part->event_n) {
-        const uint32_t *v = part->events + at;
-        const size_t left = part->event_n - at;
-        const size_t n = known_kinds(r, v, left < MT_HEAP_BATCH ? left : MT_HEAP_BATCH);
-        enum mt_status st = take(r, v, n, &done, err);
-        at += done;
-        if (st != MT_OK)
-            err->offset = (int64_t)mt_ht_part_offset(part, at);
-        MT_TRY(st);
-        if (!n || done < n) /* of no kind, or of one whose line is damaged */
-            mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)mt_ht_part_offset(part, at++), 0);
+    for (size_t at = 0, done; at < part->event_n; at += done) {
+        const size_t left = part->event_n - at, n = left < MT_HEAP_BATCH ? left : MT_HEAP_BATCH;
+        assert(part->events[at] / 2 < mt_heap_kind_n(r->heap));
+        if (take(r, part->events + at, n, &done, err) != MT_OK) {
+            err->offset = (int64_t)mt_ht_part_offset(part, at + done);
+            return err->code;
+        }
+        if (done < n) { /* of a kind whose line is damaged */
+            mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)mt_ht_part_offset(part, at + done), 0);
+            done++;
+        }
     }
     return MT_OK;
 }
@@ -351,7 +341,7 @@ static enum mt_status next_part(struct reader *r, struct mt_ht_part *part, bool 
                                 struct mt_err *err)
 {
     if (!r->ahead && mt_heap_kind_n(r->heap))
-        r->ahead = mt_ht_ahead_start(&r->lines);
+        r->ahead = mt_ht_ahead_start(&r->lines, mt_heap_kind_n(r->heap));
     if (r->ahead)
         return mt_ht_ahead_next(r->ahead, part, any, err);
     *part = (struct mt_ht_part){.has_line = true};

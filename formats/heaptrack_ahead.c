@@ -6,9 +6,9 @@
 
 enum {
     PARCELS = 4,
-    EVENTS = 1 << 11,    /* of a parcel, at most */
-    PARTS = 1 << 8,      /* the same */
-    TEXT_B = 1 << 13,    /* of other lines, before a parcel is full */
+    EVENTS = 1 << 14,    /* of a parcel, at most */
+    PARTS = 1 << 9,      /* the same */
+    TEXT_B = 1 << 14,    /* of other lines, before a parcel is full */
     DIGITS = 7,          /* of an event: twice its kind is a number of 32 bits */
     MANY_KINDS = 1 << 13 /* whose numbers are of any length */
 };
@@ -37,7 +37,7 @@ struct mt_ht_ahead {
     const struct parcel *at;
     size_t part, event; /* of it, that come next */
     void (*progress)(void *closure);
-    bool has_thread;
+    bool has_thread; /* else there is no room for one: the reader does its work */
     pthread_t thread;
 
     /* Both threads', under the lock. Parcel number i stands in parcels[i % PARCELS]. */
@@ -48,7 +48,7 @@ struct mt_ht_ahead {
 
     /* The thread's, but for parcels that are filled. */
     struct mt_lines *lines;
-    uint64_t kind_n; /* about */
+    uint64_t kind_n; /* before the next line */
     struct parcel parcels[PARCELS];
 };
 
@@ -58,10 +58,10 @@ struct mt_ht_ahead {
  * not end in the window, behind which are zero bytes. many: numbers are of any length. */
 static inline const char *event_line(const char *p, bool many, uint32_t *event)
 {
-    const uint32_t frees = *p == '-';
+    const unsigned sign = (unsigned char)*p - (unsigned)'+'; /* of "-" 2 */
     unsigned digit, n = 0;
     uint32_t kind = 0;
-    if ((!frees && *p != '+') || p[1] != ' ')
+    if (sign & ~2u || p[1] != ' ')
         return NULL;
     p += 2;
     if (many)
@@ -69,17 +69,20 @@ static inline const char *event_line(const char *p, bool many, uint32_t *event)
     else
         for (; n <= DIGITS && (digit = mt_hex_digit(p[n])) < 16; n++)
             kind = kind << 4 | digit;
-    *event = kind << 1 | frees;
-    return p[n] == '\n' && n - 1 < DIGITS && (*p != '0' || n == 1) ? p + n + 1 : NULL;
+    /* No branch asks whether it frees, or is of kind 0: that is not to be guessed. */
+    *event = kind << 1 | sign >> 1;
+    const bool zeros = (*p == '0') & (n > 1);
+    return p[n] == '\n' && n - 1 < DIGITS && !zeros ? p + n + 1 : NULL;
 }
 
 /* The events that come next, up to any other line or the end of the window. Returns how many. */
-static inline size_t event_lines(struct mt_lines *l, bool many, uint32_t *out, size_t most)
+static inline size_t event_lines(struct mt_lines *l, uint64_t kind_n, bool many, uint32_t *out,
+                                 size_t most)
 {
     const char *at = l->at;
     size_t n = 0;
     for (const char *next; n < most && at < l->end; n++, at = next)
-        if (!(next = event_line(at, many, &out[n])))
+        if (!(next = event_line(at, many, &out[n])) || out[n] / 2 >= kind_n)
             break;
     l->at = at;
     return n;
@@ -103,8 +106,9 @@ static void fill(struct mt_ht_ahead *a, struct parcel *p)
         uint32_t *to = p->events + p->event_n;
         const size_t room = EVENTS - p->event_n;
         *part = (struct part){.offset = mt_lines_offset(l)};
-        part->event_n = (uint32_t)(a->kind_n < MANY_KINDS ? event_lines(l, false, to, room)
-                                                          : event_lines(l, true, to, room));
+        part->event_n =
+            (uint32_t)(a->kind_n < MANY_KINDS ? event_lines(l, a->kind_n, false, to, room)
+                                              : event_lines(l, a->kind_n, true, to, room));
         p->event_n += part->event_n;
         if (part->event_n == room)
             return;
@@ -144,10 +148,11 @@ static void *run(void *context)
 
 /* ---- the reader ---- */
 
-struct mt_ht_ahead *mt_ht_ahead_start(struct mt_lines *lines)
+struct mt_ht_ahead *mt_ht_ahead_start(struct mt_lines *lines, size_t kind_n)
 {
     struct mt_ht_ahead *a = mt_alloc(sizeof *a);
     a->lines = lines;
+    a->kind_n = kind_n;
     a->progress = lines->progress;
     lines->progress = NULL; /* which the thread must not call */
     for (size_t i = 0; i < PARCELS; i++)
