@@ -1,5 +1,7 @@
 #include "lib/advice/kept.h"
 
+#include "lib/advice/operands.h"
+
 #include <stdlib.h>
 
 enum { ITERATIONS = 3, LATER = 2 };
@@ -8,15 +10,18 @@ enum { ITERATIONS = 3, LATER = 2 };
 struct loader {
     uint64_t key;
     size_t n, computed; /* how often, something being computed in between; how much was before */
+    int64_t last_ns;
 };
 
 /* The call path that makes as much input several times, of these the first: without steps, a loop
- * begins there. Layers that make some come later, if more often. */
+ * begins there. Layers that make some come later, if more often; those
+ * that are built, make parts of the model. */
 static uint64_t find_loader(const struct mt_advice_facts *f)
 {
     MT_VEC(struct loader) all = {0};
     struct mt_map index = {0};
     uint64_t first = UINT64_MAX;
+    int64_t built_ns = mt_advice_first_layer(f);
     size_t computed = 1;
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
@@ -30,9 +35,12 @@ static uint64_t find_loader(const struct mt_advice_facts *f)
         }
         all.v[*at].n += all.v[*at].computed != computed;
         all.v[*at].computed = computed;
+        all.v[*at].last_ns = b->alloc_ns;
     }
     for (size_t i = all.n; i-- > 0;)
-        first = all.v[i].n >= ITERATIONS ? all.v[i].key : first;
+        first = all.v[i].n >= ITERATIONS && (all.v[i].last_ns >= built_ns || built_ns == INT64_MAX)
+                    ? all.v[i].key
+                    : first;
     mt_map_free(&index);
     mt_vec_free(&all);
     return first;

@@ -120,6 +120,18 @@ bool mt_advice_is_weighted(const char *name)
            !has_part(name, others, MT_ARRAY_LEN(others));
 }
 
+int64_t mt_advice_first_layer(const struct mt_advice_facts *f)
+{
+    int64_t first_ns = INT64_MAX;
+    for (uint32_t i = 0; i < f->ops.n; i++) {
+        const char *name = f->ops.v[i].top == i ? mt_advice_name(f, i) : NULL;
+        if (name && f->ops.v[i].start_ns < first_ns &&
+            (mt_advice_is_product(name) || mt_advice_is_weighted(name)))
+            first_ns = f->ops.v[i].start_ns;
+    }
+    return first_ns;
+}
+
 static bool splits(const char *name)
 {
     static const char *const names[] = {"aten::chunk",  "aten::split",  "aten::split_with_sizes",

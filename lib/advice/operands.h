@@ -18,6 +18,10 @@ bool mt_advice_is_recurrent(const char *name);
 /* Whether it takes weights beside its first operand: a layer does. */
 bool mt_advice_is_weighted(const char *name);
 
+/* When the first op of a layer begins, or a matrix product: models are built by then. INT64_MAX:
+ * none does. */
+int64_t mt_advice_first_layer(const struct mt_advice_facts *f);
+
 /* The block that a top op hands on: the largest that it leaves, of recurrent ops the first;
  * MT_NONE: it leaves none. first, of_op: of mt_advice_blocks_of_ops. */
 uint32_t mt_advice_result_of(const struct mt_advice_facts *f, const uint32_t *first,

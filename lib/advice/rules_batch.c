@@ -201,14 +201,49 @@ static bool *in_plain_attention(const struct mt_advice_facts *f)
     return in;
 }
 
-static bool stays_float32(const struct mt_advice_facts *f, const bool *in_attention,
-                          const struct mt_advice_block *b)
+/* By op, allocated: a loss or a softmax of which a program asks for float32, as logits.float()
+ * does: a conversion that makes nothing now stands before it, of a fiftieth of the peak. *any:
+ * there is one. */
+static bool *find_asked(struct mt_advice_plan *p, bool *any)
 {
-    if (b->node != MT_NONE && in_attention[b->node])
+    const struct mt_advice_facts *f = p->f;
+    bool *asked = mt_alloc(f->ops.n + 1);
+    int64_t numbers = 0; /* in what is converted */
+    *any = false;
+    for (uint32_t i = 0; i < f->ops.n; i++) {
+        const struct mt_advice_op *op = &f->ops.v[i];
+        const char *name = mt_advice_name(f, i);
+        uint32_t list = mt_map_get(&f->operands_of, (uint64_t)op->shape_id);
+        if (op->top != i || op->inside)
+            continue;
+        if (!op->makes && strcmp(name, "aten::to") == 0 && op->shape_id && list != MT_MAP_NONE &&
+            f->operands.v[list] > 0)
+            numbers = f->operands.v[list + 1];
+        if (!op->makes)
+            continue;
+        if (numbers && numbers >= f->peak_b / 50 / FLOAT32_B &&
+            (strstr(name, "loss") || strstr(name, "softmax"))) {
+            *any = asked[i] = true;
+            mt_advice_add(p, op->start_ns, op->end_ns, numbers * FLOAT32_B);
+        }
+        numbers = 0;
+    }
+    return asked;
+}
+
+/* Whether a block is of an op that stays float32, or of its backward. */
+static bool stays_float32(const struct mt_advice_facts *f, const bool *in_attention,
+                          const bool *asked, const struct mt_advice_block *b)
+{
+    uint32_t top = mt_advice_top(f, b);
+    if ((b->node != MT_NONE && in_attention[b->node]) || (top != MT_NONE && asked[top]))
         return true;
-    for (uint32_t op = b->alloc_op; op != MT_NONE; op = f->ops.v[op].parent)
-        if (f->ops.v[op].forward != MT_NONE)
-            return in_attention[f->ops.v[f->ops.v[op].forward].node];
+    for (uint32_t op = b->alloc_op; op != MT_NONE; op = f->ops.v[op].parent) {
+        uint32_t forward = f->ops.v[op].forward;
+        if (forward != MT_NONE)
+            return in_attention[f->ops.v[forward].node] ||
+                   (f->ops.v[forward].top != MT_NONE && asked[f->ops.v[forward].top]);
+    }
     return false;
 }
 
@@ -262,23 +297,12 @@ static bool is_quantized(const char *name)
              strstr(name, "fake_quant")));
 }
 
-/* The record with which the first op of a layer begins: the model has its type by then. Sets
- * *quantized if one of all ops is of quantized models. */
-static int64_t first_of_layer(const struct mt_advice_facts *f, bool *quantized)
+static bool has_quantized(const struct mt_advice_facts *f)
 {
-    int64_t first_ns = INT64_MAX;
-    *quantized = false;
-    for (uint32_t i = 0; i < f->ops.n; i++) {
-        const struct mt_advice_op *op = &f->ops.v[i];
-        if (op->top == MT_NONE)
-            continue;
-        const char *name = mt_advice_name(f, i);
-        *quantized |= is_quantized(name);
-        if (op->top == i && op->start_ns < first_ns &&
-            (mt_advice_is_product(name) || mt_advice_is_weighted(name)))
-            first_ns = op->start_ns;
-    }
-    return mt_advice_record(f, first_ns);
+    for (uint32_t i = 0; i < f->ops.n; i++)
+        if (f->ops.v[i].top != MT_NONE && is_quantized(mt_advice_name(f, i)))
+            return true;
+    return false;
 }
 
 /* A model is built as it was, and converted then: what is held until `record` has the sizes that it
@@ -298,21 +322,21 @@ static void keep_building(struct mt_advice_plan *p, struct mt_lives *before, int
 bool mt_advise_bfloat16(struct mt_advice_plan *p)
 {
     const struct mt_advice_facts *f = p->f;
-    bool quantized;
-    int64_t record = first_of_layer(f, &quantized);
-    if (f->element_b != FLOAT32_B || quantized)
+    if (f->element_b != FLOAT32_B || has_quantized(f))
         return false; /* it is so already, cannot be so, or nobody knows */
     struct mt_lives before = mt_lives_copy(&p->lives);
-    bool *in_attention = in_plain_attention(f);
+    bool any, *in_attention = in_plain_attention(f), *asked = find_asked(p, &any);
     for (size_t i = 0; i < f->blocks.n; i++) {
         int64_t bytes = in_bfloat16(f, i);
-        if (bytes != f->blocks.v[i].bytes && !stays_float32(f, in_attention, &f->blocks.v[i]))
+        if (bytes != f->blocks.v[i].bytes &&
+            !stays_float32(f, in_attention, asked, &f->blocks.v[i]))
             mt_advice_resize(p, i, bytes);
     }
     free(in_attention);
-    keep_building(p, &before, record);
+    free(asked);
+    keep_building(p, &before, mt_advice_record(f, mt_advice_first_layer(f)));
     mt_vec_free(&before.all);
-    p->bound = copies_operands(f) ? MT_BOUND_UP_TO : MT_BOUND_ABOUT;
+    p->bound = copies_operands(f) || any ? MT_BOUND_UP_TO : MT_BOUND_ABOUT;
     mt_buf_adds(&p->because,
                 "matrix products and convolutions are float32 now; what torch.autocast would "
                 "save instead cannot be told");

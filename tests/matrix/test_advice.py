@@ -137,6 +137,8 @@ PAIRS = (
     ("bfloat16", "wavenet", 5532880, 0.1, "about"),
     ("checkpoint", "wavenet", 6280016, 5.1, "about"),
     ("no_grad", "wavenet_eval", 4039040, 15.3, "up_to"),  # skips are named until the next
+    ("bfloat16", "scaled", 544832, 0.1, "up_to"),  # its logits are asked for in float32
+    ("detach", "scaled_total", 741392, 33.4, "up_to"),  # loss names the last graph until it is bound again
     ("no_grad", "detr_eval", 3260996, 0.1, "up_to"),
     ("no_grad", "validated", 1260076, 0.1, "up_to"),  # what graphs of earlier batches hold of their data
     ("no_grad", "keep_data", 787460, 27, "up_to"),  # which a list holds, too

@@ -222,6 +222,31 @@ class Attends(nn.Module):
         return torch.randn(20 * n, 16), torch.randint(0, 20 * n, (120 * n,)), torch.randint(0, 20 * n, (120 * n,)), torch.randint(0, 5, (20 * n,))
 
 
+class Scaled(nn.Module):
+    """Layers that scale what they add, as ConvNeXt's: each makes its scale when it is built. Their logits are asked for in float32."""
+
+    class Layer(nn.Module):
+        def __init__(self, width):
+            super().__init__()
+            self.net, self.scale = nn.Sequential(nn.Linear(width, width), nn.ReLU()), nn.Parameter(torch.ones(width) * 0.1)
+
+        def forward(self, x):
+            return x + self.net(x) * self.scale
+
+    def __init__(self, every=0):
+        super().__init__()
+        self.layers, self.head = Layers([Scaled.Layer(32) for _ in range(4)], every), nn.Linear(32, 256)
+
+    def out(self, x, y):
+        return self.head(self.layers(x))
+
+    def loss(self, out, x, y):
+        return F.cross_entropy(out.float(), y)
+
+    def batch(self, n):
+        return torch.randn(8 * n, 32), torch.randint(0, 256, (8 * n,))
+
+
 class Wavenet(nn.Module):
     """Dilated convolutions that look back; what each skips is summed at the end."""
 
@@ -477,6 +502,8 @@ PROGRAMS |= {
     "clip_zeros": (NO(train, Clip, none=False), {"none": NO(train, Clip)}),
     "detr_foreach": (NO(train, Detr, foreach=True), {"foreach_false": NO(train, Detr), "fused": NO(train, Detr, foreach=None, fused=True)}),
     "attends_total": (NO(total, Attends), {"item": NO(total, Attends, item=True)}),
+    "scaled": (NO(train, Scaled), {"bfloat16": NO(train, Scaled, dtype=torch.bfloat16)}),
+    "scaled_total": (NO(total, Scaled), {"item": NO(total, Scaled, item=True)}),
     "validated": (validated, {"no_grad": NO(validated, grad=False)}),
     "actor": (act, {"no_grad": NO(act, grad=False)}),
     "filtered": (filtered, {"del": NO(filtered, delete=True)}),
