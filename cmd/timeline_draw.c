@@ -88,6 +88,10 @@ static void say_reserved_then(struct mt_timeline *t, int64_t reserved, int64_t f
     char a[MT_HUMAN_MAX], b[MT_HUMAN_MAX];
     if (reserved == MT_UNKNOWN)
         mt_report_footer(t->report, "The line shows reserved bytes; at the peak they are unknown.");
+    else if (t->view->device.only) /* most of them may be allocated, for something else */
+        mt_report_footer(t->report,
+                         "The line shows reserved bytes, whatever they are for: %s at the peak.",
+                         mt_human_bytes(reserved, a));
     else if (free_b < 0)
         mt_report_footer(t->report,
                          "The line shows reserved bytes: %s at the peak, less than was allocated.",
