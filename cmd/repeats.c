@@ -34,8 +34,10 @@ static enum mt_status add_run(const char *ref, struct mt_db *db, const struct mt
     struct mt_job_place place;
     MT_TRY(mt_job_place(db, run, &place, err));
     struct mt_loaded_run *named = mt_vec_push(&out->runs);
-    *named = (struct mt_loaded_run){
-        .id = run->id, .how_to_record = mt_run_how_to_record(run), .rank = place.rank};
+    *named = (struct mt_loaded_run){.id = run->id,
+                                    .how_to_record = mt_run_how_to_record(run),
+                                    .process = run->kind == MT_RUN_PROCESS,
+                                    .rank = place.rank};
     if (!place.told)
         mt_folder_hosts(run->source, named->host, sizeof named->host);
     name_of(ref, run, named->name, sizeof named->name);

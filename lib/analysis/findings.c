@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool has_process(const struct mt_baseline *run)
+/* Whether a run is of a process, be it that nothing was seen of it. */
+static bool is_process(const struct mt_loaded *of, size_t i)
 {
-    bool any = false;
-    for (size_t i = 0; i < run->devices.n; i++)
-        any |= mt_process_is_device(run->devices.v[i].name);
+    const struct mt_baseline *run = &of->figures.v.v[i];
+    bool any = of->runs.v[i].process;
+    for (size_t k = 0; k < run->devices.n; k++)
+        any |= mt_process_is_device(run->devices.v[k].name);
     return any;
 }
 
@@ -18,7 +20,7 @@ static bool some_process(const struct mt_loaded *of)
 {
     bool any = false;
     for (size_t i = 0; i < of->figures.v.n; i++)
-        any |= has_process(&of->figures.v.v[i]);
+        any |= is_process(of, i);
     return any;
 }
 
@@ -29,7 +31,7 @@ static struct mt_loaded of_processes(const struct mt_loaded *of, size_t *at)
     struct mt_loaded out = {0};
     bool any = some_process(of);
     for (size_t i = 0; i < of->figures.v.n; i++)
-        if (!any || has_process(&of->figures.v.v[i])) {
+        if (!any || is_process(of, i)) {
             at[out.figures.v.n] = i;
             *mt_vec_push(&out.figures.v) = of->figures.v.v[i];
             *mt_vec_push(&out.runs) = of->runs.v[i];
@@ -171,7 +173,7 @@ static void compare_each(const struct mt_rule *rule, struct mt_findings *out)
     for (size_t i = 0; i < out->new->runs.n; i++) {
         struct mt_loaded one = alone(out->new, i);
         size_t first = out->v.n;
-        if (rule->kind->process && some_process(out->new) && !has_process(&one.figures.v.v[0]))
+        if (rule->kind->process && some_process(out->new) && !is_process(&one, 0))
             continue; /* a trace beside them */
         compare_devices(rule, &one, out);
         for (size_t k = first; k < out->v.n; k++)

@@ -18,9 +18,10 @@ struct mt_loaded {
         char content[33]; /* of struct mt_run; "": from a file */
         struct mt_run_notes notes;
         const char *how_to_record; /* mt_run_how_to_record; NULL: from a file */
-        bool by_frames;            /* figures of categories are of a snapshot, told by its frames */
-        int64_t rank;              /* of the job, or of the host; MT_UNKNOWN */
-        char host[128];            /* the folder that may count ranks anew; "": none */
+        bool process;   /* it was recorded of a process, not of allocations; of a file false */
+        bool by_frames; /* figures of categories are of a snapshot, told by its frames */
+        int64_t rank;   /* of the job, or of the host; MT_UNKNOWN */
+        char host[128]; /* the folder that may count ranks anew; "": none */
     })
     runs;
     struct mt_strtab contents; /* of the runs */

@@ -82,6 +82,19 @@ check 3 "does not say what a process had in memory" trace --max-rss 1GiB
 check 0 "^pass  peak rss of process is" --group all --max-rss 1GiB
 check 0 "1 rule for each of 2 runs: 1 passed" --group all --each --max-rss 1GiB
 
+# A recorder that was killed before it saw anything: of that process nothing is known, whatever is beside it.
+python3 - <<'EOF' || fail "no run without samples"
+import sqlite3
+db = sqlite3.connect("t.db")
+db.row_factory = sqlite3.Row
+run = dict(db.execute("SELECT * FROM run WHERE name = 'flat'").fetchone(), name="unseen", content_hash="recorded-unseen")
+del run["id"]
+db.execute(f"INSERT INTO run ({', '.join(run)}) VALUES ({', '.join('?' * len(run))})", tuple(run.values()))
+db.commit()
+EOF
+check 3 "the run 'unseen' has no device 'process'" flat unseen --max-rss 1GiB
+check 3 "1 rule for each of 2 runs: 1 inconclusive, 1 passed" flat unseen --each --max-rss 1GiB
+
 # A part of a recording: what breaks a limit does so, that nothing does is no answer.
 "$MEMTOOL" record --name killed -- ./phases leak 800 2>err &
 recorder=$!
