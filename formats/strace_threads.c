@@ -53,15 +53,16 @@ static bool is_follower(const struct mt_strace_processes *p)
  * not that. */
 static uint32_t unnumbered(struct mt_strace_processes *p, uint64_t pid)
 {
-    uint32_t i = 0;
+    size_t i = 0;
     if (!is_follower(p) || !p->threads.n)
         return MT_NONE;
     if (!pid) {
-        while (p->running_n == 1 && p->threads.v[i].ended)
+        while (p->running_n == 1 && i < p->threads.n && p->threads.v[i].ended)
             i++;
-        return i;
+        return i < p->threads.n && !p->threads.v[i].ended ? (uint32_t)i : MT_NONE;
     }
-    if (p->threads.v[0].pid || mt_map_get(&p->children, pid) != MT_MAP_NONE)
+    if (p->threads.v[0].pid || p->threads.v[0].ended ||
+        mt_map_get(&p->of_pid, pid) != MT_MAP_NONE || mt_map_get(&p->children, pid) != MT_MAP_NONE)
         return MT_NONE;
     p->threads.v[0].pid = pid;
     return *mt_map_at(&p->of_pid, pid) = 0;
