@@ -1,6 +1,5 @@
 #include "lib/advice/verify.h"
 
-#include "lib/advice/batch.h"
 #include "lib/advice/inputs.h"
 #include "lib/base/human.h"
 #include "lib/base/wrap.h"
@@ -67,16 +66,55 @@ static bool has_most(const struct mt_map *of, const struct mt_map *in)
     return found * 100 >= n * ALIKE_PERCENT;
 }
 
+/* Whether an op makes a sparse gradient, which is as large as the words of a batch are many. */
+static bool makes_sparse(const struct mt_advice_facts *f, uint32_t op)
+{
+    return strstr(mt_advice_name(f, op), "_sparse_backward") != NULL;
+}
+
+static bool has_sparse(const struct mt_advice_facts *f)
+{
+    for (uint32_t i = 0; i < f->ops.n; i++)
+        if (f->ops.v[i].inside & MT_IN_ENGINE && makes_sparse(f, i))
+            return true;
+    return false;
+}
+
+/* Whether a gradient may be a sparse one, which leaves hold as copies. */
+static bool may_be_sparse(const struct mt_advice_facts *f, const struct mt_advice_block *b)
+{
+    uint32_t op = b->category == MT_CATEGORY_GRADIENT ? b->alloc_op : MT_NONE;
+    while (op != MT_NONE && !(f->ops.v[op].inside & MT_IN_ACCUMULATE) && !makes_sparse(f, op))
+        op = f->ops.v[op].parent;
+    return op != MT_NONE;
+}
+
+/* The sizes of what learns, but for sparse gradients; whether there are such. */
+static bool find_weights(const struct mt_advice_facts *f, struct mt_map *sizes)
+{
+    const bool sparse = has_sparse(f);
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        const bool learns =
+            b->category == MT_CATEGORY_PARAMETER || b->category == MT_CATEGORY_GRADIENT;
+        if (learns && !(sparse && may_be_sparse(f, b)))
+            *mt_map_at(sizes, (uint64_t)b->bytes) = 1;
+    }
+    return sparse;
+}
+
+/* Of a run with sparse gradients fewer sizes are known than of one without. */
 char *mt_verify_differ_in_model(const struct mt_verify_run *before,
                                 const struct mt_verify_run *after)
 {
-    struct mt_batch_sizes x = {0}, y = {0};
-    mt_batch_sizes(before->facts, &x);
-    mt_batch_sizes(after->facts, &y);
-    bool alike = !x.weights.n || !y.weights.n ||
-                 (has_most(&x.weights, &y.weights) && has_most(&y.weights, &x.weights));
-    mt_batch_sizes_free(&x);
-    mt_batch_sizes_free(&y);
+    struct mt_map x = {0}, y = {0};
+    const bool x_sparse = find_weights(before->facts, &x),
+               y_sparse = find_weights(after->facts, &y);
+    bool alike = !x.n || !y.n ||
+                 (((y_sparse && !x_sparse) || has_most(&x, &y)) &&
+                  ((x_sparse && !y_sparse) || has_most(&y, &x)));
+    mt_map_free(&x);
+    mt_map_free(&y);
     if (alike)
         return NULL;
     return mt_asprintf("runs '%s' and '%s' are of different models: the sizes of their parameters "
