@@ -78,10 +78,19 @@ static enum mt_status add_base(struct mt_page_made *p, struct mt_stacks *s, stru
     return st;
 }
 
-/* What is folded next: paths of less than that. */
+/* What is folded next: paths of less than that, of what all paths have. */
 static int64_t fold_more(const struct mt_stacks *s, int64_t least_b)
 {
-    return least_b > 0 ? least_b * 4 : mt_stacks_sum(s, MT_MEASURE_ALLOC_B) / 2500;
+    enum { PART = 2500 };
+    int64_t most_b = 0;
+    if (least_b > 0)
+        return least_b * 4;
+    for (int m = 0; m < MT_MEASURE_N; m++)
+        if (mt_measure_is_bytes(m)) {
+            const int64_t sum_b = mt_stacks_sum(s, (enum mt_measure)m);
+            most_b = sum_b > most_b ? sum_b : most_b;
+        }
+    return most_b > PART ? most_b / PART : 1;
 }
 
 /* Folds more and more until the paths have room in the page; still: a picture of them. */

@@ -519,10 +519,13 @@ def many_paths():
     with open("many.folded", "w") as out:
         for i in range(100000):
             out.write(f"main;part_{i % 10};module_{i % 1000}.forward;layer_{i % 20000};op_{i} {64 + i}\n")
-    m.run("import", "many.folded", "--name", "many", "--values", "allocated", codes=(0, 2))
-    page = page_of("many")
-    if page and page.data.get("paths-data"):
-        m.check(sum(page.data["paths-data"]["measures"]["allocated"][1::2]) == sum(64 + i for i in range(100000)), "many", "sums hold")
+    for values, measure in (("allocated", "allocated"), ("at-end", "peak")):
+        m.run("import", "many.folded", "--name", f"many_{values}", "--values", values, codes=(0, 2))
+        page = page_of(f"many_{values}")
+        if page and page.data.get("paths-data"):
+            paths = page.data["paths-data"]
+            m.check(sum(paths["measures"][measure][1::2]) == sum(64 + i for i in range(100000)), values, "sums hold", paths["measures"].keys())
+            m.check(len(json.dumps(paths, separators=(",", ":"))) <= 480 * 1024, values, "paths have room in a page", len(json.dumps(paths)))
 
 
 PARSE = """
