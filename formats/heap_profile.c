@@ -218,6 +218,13 @@ static void read_line(struct reader *r)
 
 /* ---- the first line ---- */
 
+static bool begins_profile(const char *s, size_t n)
+{
+    static const char text[] = "heap profile: ", jemalloc[] = "heap_v2/";
+    return (n >= sizeof text - 1 && memcmp(s, text, sizeof text - 1) == 0) ||
+           (n >= sizeof jemalloc - 1 && memcmp(s, jemalloc, sizeof jemalloc - 1) == 0);
+}
+
 /* What stands behind "@": how the figures were made. */
 static const struct word {
     const char *text; /* before the number, if there is one */
@@ -433,6 +440,8 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
         return give_all(r, err);
     }
     while ((st = mt_reader_line(&r->lines, &r->line, r->opts, r->rec, &any, err)) == MT_OK && any) {
+        if (begins_profile(r->line.s, r->line.n))
+            return mt_reader_two("heap profiles", r->line.offset, err);
         read_line(r);
         if (++r->line_n % LINES_PER_CHECK == 0)
             MT_TRY(check_memory(r, err));
@@ -471,11 +480,7 @@ static enum mt_status heap_profile_read(struct mt_stream *in, const struct mt_re
 
 static int heap_profile_probe(const char *head, size_t n)
 {
-    static const char text[] = "heap profile: ", jemalloc[] = "heap_v2/";
-    return (n >= sizeof text - 1 && memcmp(head, text, sizeof text - 1) == 0) ||
-                   (n >= sizeof jemalloc - 1 && memcmp(head, jemalloc, sizeof jemalloc - 1) == 0)
-               ? 94
-               : 0;
+    return begins_profile(head, n) ? 94 : 0;
 }
 
 const struct mt_reader mt_reader_heap_profile = {

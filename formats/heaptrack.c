@@ -108,10 +108,8 @@ static enum mt_status version(struct reader *r, struct mt_fields f, struct mt_er
 {
     const uint64_t before_numbers = 0x10200; /* of heaptrack before it numbered its files */
     uint64_t tool;
-    if (r->head) {
-        MT_FAIL(err, MT_EINPUT, "holds two logs of heaptrack, one behind the other");
-        return mt_reader_refuse((int64_t)r->line.offset, "Take them apart and import each.", err);
-    }
+    if (r->head)
+        return mt_reader_two("logs of heaptrack", r->line.offset, err);
     if (!mt_field_hex(&f, &tool)) {
         skip(r);
         return MT_OK;

@@ -281,6 +281,15 @@ static void read_field(struct mt_pprof *r, const struct mt_proto_field *f)
 
 /* ---- the whole ---- */
 
+/* In whatever order a profile is, what its samples count stands together, but for the names. */
+static bool begins_another(struct mt_pprof *r, const struct mt_proto_field *f)
+{
+    if (f->number == PROFILE_TYPE)
+        return r->types_end && f->bytes;
+    r->types_end |= r->types.n && f->number != PROFILE_STRING;
+    return false;
+}
+
 static enum mt_status read_all(struct mt_pprof *r, struct mt_err *err)
 {
     struct mt_proto_field f;
@@ -289,6 +298,8 @@ static enum mt_status read_all(struct mt_pprof *r, struct mt_err *err)
     uint64_t n = 0;
     while (r->at = mt_proto_offset(&r->proto),
            (st = mt_proto_stream_next(&r->proto, &f, &any, err)) == MT_OK && any) {
+        if (begins_another(r, &f))
+            return mt_reader_two("profiles", r->at, err);
         read_field(r, &f);
         if (++n % MT_PPROF_PER_CHECK == 0)
             MT_TRY(mt_pprof_check_memory(r, err));

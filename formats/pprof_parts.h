@@ -43,6 +43,7 @@ struct mt_pprof {
     struct mt_strtab texts;
     MT_VEC(uint32_t) strings; /* of the string table -> texts */
     MT_VEC(struct mt_pprof_type) types;
+    bool types_end; /* something else came behind them */
     struct mt_pprof_type period_type;
     int64_t period;
     struct mt_map mapping_of, location_of, function_of; /* id -> index */

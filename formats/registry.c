@@ -224,3 +224,9 @@ enum mt_status mt_reader_refuse(int64_t offset, const char *hint, struct mt_err 
     mt_err_hint(err, "Nothing was imported. %s", hint);
     return MT_EINPUT;
 }
+
+enum mt_status mt_reader_two(const char *what, uint64_t offset, struct mt_err *err)
+{
+    MT_FAIL(err, MT_EINPUT, "holds two %s, one behind the other", what);
+    return mt_reader_refuse((int64_t)offset, "Take them apart and import each.", err);
+}

@@ -93,6 +93,9 @@ def right():
     m.check((device["alloc_b"], device["at_end_n"], device["at_end_b"], device["freed_b"]) == (3, None, None, None), "allocated", device)
     device, _, notes = read("beside", some([*HEAP, ("cpu", "nanoseconds")], values=(3, 300, 2, 200, 7)).bytes())
     m.check(device["alloc_b"] == 300 and "cpu/nanoseconds" in notes["sample_types"], "beside", device, notes)
+    strings = [part(6, s.encode()) for s in profile.texts]
+    between = b"".join(a + b for a, b in zip(types, strings)) + b"".join(strings[len(types) :] + profile.parts[len(types) :])
+    m.check(read("between", between)[1].get(path) == (300, 200), "names between what samples count")
     device, paths, _ = read("nothing", Profile().bytes())
     m.check((device["alloc_b"], device["at_end_b"]) == (0, 0) and not paths, "nothing", device, paths)
 
@@ -137,6 +140,8 @@ def refused():
         ("huge", some(values=(1, 1 << 62, 1, 1)).bytes(), ""),
         ("nameless", some().bytes(names=False), "ends early"),
         ("cut", some().bytes()[:-3], "ends early"),
+        ("two", some().bytes() + some(values=(5, 500, 4, 400)).bytes(), "holds two profiles, one behind the other"),
+        ("two, of which one is empty", Profile().bytes() + some().bytes(), "holds two profiles"),
         ("group", some().bytes() + b"\x0b\x0c", "no field"),
     ):
         _, err, _ = read(name, data, codes=(2,))

@@ -113,6 +113,18 @@ static const struct summed_file profiles[] = {
      "error at 0: a heap profile of a kind that memtool does not know\n"},
     {"no first line", TEXT "hello\n",
      "error at 0: damaged: this is no first line of a heap profile\n"},
+    {"two, one behind the other",
+     TEXT "1: 10 [1: 10] @ heapprofile\n1: 10 [1: 10] @ 0x1\n" MAPS TEXT
+          "2: 20 [2: 20] @ heapprofile\n2: 20 [2: 20] @ 0x1\n" MAPS,
+     "error at 247: holds two heap profiles, one behind the other\n"},
+    {"two of jemalloc's",
+     "heap_v2/1\n  t*: 1: 10 [1: 10]\n@ 0x2012\n  t*: 1: 10 [1: 10]\n" MAPS
+     "heap_v2/1\n  t*: 2: 20 [2: 20]\n@ 0x2012\n  t*: 2: 20 [2: 20]\n" MAPS,
+     "error at 244: holds two heap profiles, one behind the other\n"},
+    {"two of Go's",
+     TEXT "1: 10 [1: 10] @ heap/2\n1: 10 [1: 10] @ 0x1\n\n# Alloc = 12\n" TEXT
+          "2: 20 [2: 20] @ heap/2\n2: 20 [2: 20] @ 0x1\n",
+     "error at 71: holds two heap profiles, one behind the other\n"},
     {"cut in a line", TEXT "2: 20 [2: 20] @ heapprofile\n1: 10 [1: 10] @ 0x20",
      "error at 62: its last line does not end: the file was cut off, or lacks only its last "
      "newline\n"},
