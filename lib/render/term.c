@@ -218,6 +218,8 @@ int mt_write_error(int fd)
     struct stat file;
     if (poll(&out, 1, 0) > 0 && (out.revents & POLLERR))
         return EPIPE;
+    if (write(fd, "", 0) < 0) /* a device that takes nothing says so again */
+        return errno;
     bool full = fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && fstatvfs(fd, &disk) == 0 &&
                 disk.f_bavail == 0;
     return full ? ENOSPC : EIO;

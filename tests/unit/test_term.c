@@ -138,14 +138,17 @@ struct broken_row {
     const char *name;
     bool full; /* a full disk, else a pipe nobody reads */
     int lines;
+    size_t at_once; /* bytes: nothing of them stays in stdout's buffer */
     int expected;
 };
 
 static const struct broken_row broken_rows[] = {
-    {"stdout: full disk", true, 1, ENOSPC},
-    {"stdout: full disk, much text", true, 10000, ENOSPC},
-    {"stdout: the reader has left", false, 1, EPIPE},
-    {"stdout: the reader has left, much text", false, 10000, EPIPE},
+    {"stdout: full disk", true, 1, 0, ENOSPC},
+    {"stdout: full disk, much text", true, 10000, 0, ENOSPC},
+    {"stdout: full disk, much text at once", true, 0, 1 << 16, ENOSPC},
+    {"stdout: the reader has left", false, 1, 0, EPIPE},
+    {"stdout: the reader has left, much text", false, 10000, 0, EPIPE},
+    {"stdout: the reader has left, much text at once", false, 0, 1 << 16, EPIPE},
 };
 
 static void test_broken(void **state)
@@ -159,8 +162,10 @@ static void test_broken(void **state)
     assert_true(before >= 0 && full >= 0);
     close(ends[0]);
     dup2(row->full ? full : ends[1], STDOUT_FILENO);
+    static const char zeros[1 << 16];
     for (int i = 0; i < row->lines; i++)
         puts("a line of text");
+    fwrite(zeros, 1, row->at_once, stdout);
     int failed = mt_stdout_end();
     /* What could not be written is still in stdout's buffer; send it nowhere. */
     FILE *gone = freopen("/dev/null", "w", stdout);
