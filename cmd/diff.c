@@ -82,6 +82,13 @@ static void note_lines(const struct comparison *c, struct mt_report *r)
                                       : "both are compared by top op and scope");
 }
 
+/* Whether it is one run, given twice. */
+static bool is_one(const struct mt_diff *d)
+{
+    const struct mt_run *a = &d->side[0].run, *b = &d->side[1].run;
+    return mt_run_same(a, b) && strcmp(a->name, b->name) == 0;
+}
+
 /* Rows that say when two runs can hardly be compared. */
 static void warn(const struct mt_diff *d, int other_n, struct mt_report *r)
 {
@@ -95,9 +102,8 @@ static void warn(const struct mt_diff *d, int other_n, struct mt_report *r)
     if (!one_device && !mt_diff_of_processes(d))
         mt_report_note(r, "Compared is %s on %s with %s on %s.", a->run.name, a->device.name,
                        b->run.name, b->device.name);
-    bool same = mt_run_same(&a->run, &b->run);
-    bool one = same && strcmp(a->run.name, b->run.name) == 0;
-    if (same)
+    bool one = is_one(d);
+    if (mt_run_same(&a->run, &b->run))
         mt_report_note(r, "Both are the same %s.", one ? "run" : "recording");
     if (a->step_n != b->step_n && !per_step && !mt_diff_of_processes(d))
         mt_report_note(r, "%s has %s, %s %s: %s.", a->run.name,
@@ -131,6 +137,12 @@ static enum mt_status judge_runs(const struct comparison *c, struct mt_report *r
 {
     struct mt_diff_threshold t;
     MT_TRY(mt_diff_threshold(threshold, &t, err));
+    if (is_one(&c->live)) {
+        mt_report_note(
+            r, "From a run to itself nothing can get worse: name one to compare it with as BASE.");
+        *answer = MT_DIFF_OPEN;
+        return MT_OK;
+    }
     MT_TRY(mt_diff_tell(&c->live, &t, device_name, warmup, r, answer, err));
     if (mt_diff_of_processes(&c->live))
         MT_TRY(mt_diff_tell_processes(&c->live, &t, warmup, r, answer, err));

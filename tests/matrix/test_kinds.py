@@ -28,13 +28,14 @@ def trace(name, steps, devices):
 
 
 trace("sound", 8, {0: (100000, 0), 1: (100, 0)})
+trace("sound again", 8, {0: (100000, 0), 1: (100, 0)})
 for i in (1, 2, 3):
     trace(f"leaky{i}", 8, {0: (100000, 0), 1: (0, 100 * i)})
 # The first of the kind is cuda:0, which is sound.
 for command, code in ((("leaks", "leaky1", "--fail"), 1), (("leaks", "sound", "--fail"), 0), (("leaks", "leaky1", "leaky2", "leaky3", "--fail"), 1),
                       (("check", "leaky1", "--max-growth-per-step", "10"), 1), (("check", "sound", "--max-growth-per-step", "10"), 0),
                       (("check", "leaky2", "--baseline", "sound", "--max-at-end-growth", "0"), 1),
-                      (("diff", "sound", "leaky1", "--exit-code"), 1), (("diff", "sound", "sound", "--exit-code"), 0)):
+                      (("diff", "sound", "leaky1", "--exit-code"), 1), (("diff", "sound again", "sound", "--exit-code"), 0)):
     for device, expected in (("cuda", code), ("cuda:1", code), ("cuda:0", 0)):
         told, _, err = m.run(*command, "--device", device, codes=(0, 1))
         m.check(told == expected, command, device, "exit", told, err)
