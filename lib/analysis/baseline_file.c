@@ -250,7 +250,7 @@ static enum mt_status read_end(const struct mt_json_doc *d, const struct mt_json
 {
     int64_t figures[2] = {0};
     size_t n;
-    MT_TRY(read_pair(d, pair, 0, figures, &n, err));
+    MT_TRY(read_pair(d, pair, MAY_FALL, figures, &n, err));
     bool later = to->ends.n ? figures[0] > to->ends.v[to->ends.n - 1].step_n : figures[0] == 0;
     if (n != 2 || !later) {
         MT_FAIL(
@@ -284,7 +284,7 @@ static enum mt_status read_step_levels(const struct mt_json_doc *d,
     for (size_t i = 0; i < MT_ARRAY_LEN(figures) && rises; i++) {
         v = mt_json_doc_get(d, from, mt_baseline_step_keys[i + 1]);
         if (v) {
-            MT_TRY(read_figure(d, v, 0, figures[i], err));
+            MT_TRY(read_figure(d, v, MAY_FALL, figures[i], err));
             continue;
         }
         MT_FAIL(err, MT_EINPUT, "\"%s\" without \"%s\"", mt_baseline_step_keys[0],

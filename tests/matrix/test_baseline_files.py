@@ -213,6 +213,16 @@ def no_addresses(name):
     return write(name, trace)
 
 
+def falling(name):
+    """Without addresses, from the middle of a program: it frees more than it is seen to allocate."""
+    trace = steps(8, extra=11)
+    trace.events = [event for k, event in enumerate(trace.events) if event["args"].get("Bytes", 0) <= 0 or k % 2]
+    for event in trace.events:
+        event["args"].pop("Addr", None)
+        event["args"].pop("Total Allocated", None)
+    return write(name, trace)
+
+
 new = write("new", steps(8, extra=1))
 ok, gpu, bare, stepless = write("ok", steps(8)), write("gpu", steps(8, inputs.CUDA0)), no_addresses("bare"), write("stepless", steps(0, extra=5))
 early = cut("early", steps(8, extra=3))
@@ -226,6 +236,12 @@ for base, want in REASONS.items():
     for rule in ("--max-peak-growth", "--max-at-end-growth"):
         code, out, _ = m.run("check", new, "--baseline", "why.base", rule, "5%", codes=(3,))
         m.check(f"the baseline {want}\n" in out, base, rule, "says why", out)
+
+both(new, falling("falling"), limits=("5%",))
+m.run("export", "--baseline", "falling", "-o", "falling.base", codes=(0,))
+with open("falling.base") as f:
+    levels = json.load(f)["devices"][0]
+m.check(levels["last_step_peak_b"] < 0 and levels["after_steps_peak_b"] < 0, "levels below what was there first", levels)
 
 # Files of before that: they do not say why.
 m.run("export", "--baseline", early, "-o", "why.base", codes=(0,))
