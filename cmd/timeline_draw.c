@@ -139,7 +139,8 @@ static void add_footers(struct mt_timeline *t)
     int64_t residual = t->total.residual_b == INT64_MIN ? 0 : t->total.residual_b;
     if (allocated && residual)
         mt_report_footer(t->report,
-                         "By the recorder's total, usage ends %s %s: records are missing.",
+                         "By the recorder's total, usage%s ends %s %s: records are missing.",
+                         t->view->device.only ? ", whatever it is for," : "",
                          mt_human_bytes(residual < 0 ? mt_wrap_sub(0, residual) : residual, a),
                          residual < 0 ? "lower" : "higher");
     for (size_t i = 0; i < t->ooms.all.n && i < 3; i++)
