@@ -322,6 +322,8 @@ static enum mt_status use_line(struct reader *r, struct mt_err *err)
 static enum mt_status cut_off(struct reader *r, struct mt_err *err)
 {
     char events[MT_HUMAN_LONG];
+    mt_ht_ahead_stop(r->ahead); /* it may still ask whether something follows */
+    r->ahead = NULL;
     MT_FAIL(err, MT_EINPUT,
             r->is_raw ? "ends early: heaptrack writes the time and the resident memory last"
                       : "ends early: heaptrack writes \"# strings\" and \"# ips\" last");
