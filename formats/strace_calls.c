@@ -27,6 +27,7 @@ void mt_strace_free(struct mt_strace *r)
     mt_vec_free(&r->processes.all);
     mt_map_free(&r->processes.of_pid);
     mt_map_free(&r->processes.children);
+    mt_map_free(&r->processes.made);
     mt_path_tree_free(&r->paths);
     mt_strtab_free(&r->functions);
     mt_vec_free(&r->known);

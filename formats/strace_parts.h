@@ -39,6 +39,8 @@ struct mt_strace_processes {
     })
     all;
     struct mt_map children; /* numbers that strace said it attached, as it does without -o */
+    struct mt_map made;     /* numbers that calls returned before that: 1 and the process that it
+                               is a thread of; 0: a process of its own */
     struct mt_map of_pid;
     uint32_t running_n; /* threads */
     uint32_t forking;   /* the last thread that began to make another; MT_NONE: none did */

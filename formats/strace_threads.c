@@ -39,9 +39,20 @@ static bool shares_memory(const char *s, size_t n)
     return memmem(s, n, "CLONE_VM", 8) || (n > 5 && memcmp(s, "vfork", 5) == 0);
 }
 
+/* A thread, or a process, that another is known to have made. */
+static void announce(struct mt_strace *r, uint64_t pid, uint32_t process)
+{
+    uint32_t thread = add_thread(r, pid, process); /* threads may move */
+    r->processes.threads.v[thread].announced = true;
+}
+
 void mt_strace_attached(struct mt_strace *r, uint64_t pid)
 {
-    *mt_map_at(&r->processes.children, pid) = 0;
+    struct mt_strace_processes *p = &r->processes;
+    const uint32_t shared = mt_map_get(&p->made, pid);
+    *mt_map_at(&p->children, pid) = 0;
+    if (shared != MT_MAP_NONE && mt_map_get(&p->of_pid, pid) == MT_MAP_NONE)
+        announce(r, pid, shared ? shared - 1 : add_process(r, true));
 }
 
 static bool is_follower(const struct mt_strace_processes *p)
@@ -96,18 +107,21 @@ void mt_strace_forked(struct mt_strace *r, const struct mt_strace_call *call)
     struct mt_strace_processes *p = &r->processes;
     struct mt_fields f = call->result;
     int64_t pid;
-    if ((!p->threads.v[0].pid && !is_follower(p)) || !mt_field_decimal(&f, &pid) || pid <= 0)
-        return; /* others are not in the log */
+    if (!mt_field_decimal(&f, &pid) || pid <= 0)
+        return;
+    bool shares = shares_memory(call->args.p, (size_t)(call->args.end - call->args.p)) ||
+                  shares_memory(call->name, call->name_n + 1);
+    const uint32_t own = p->threads.v[call->thread].process;
+    if (!p->threads.v[0].pid && !is_follower(p)) { /* not in the log, or attached later */
+        *mt_map_at(&p->made, (uint64_t)pid) = shares ? own + 1 : 0;
+        return;
+    }
     uint32_t known = mt_map_get(&p->of_pid, (uint64_t)pid);
     if (known != MT_MAP_NONE && !p->threads.v[known].announced) {
         p->threads.v[known].announced = true;
         return;
     }
-    bool shares = shares_memory(call->args.p, (size_t)(call->args.end - call->args.p)) ||
-                  shares_memory(call->name, call->name_n + 1);
-    uint32_t process = shares ? p->threads.v[call->thread].process : add_process(r, true);
-    uint32_t thread = add_thread(r, (uint64_t)pid, process); /* threads may move */
-    p->threads.v[thread].announced = true;
+    announce(r, (uint64_t)pid, shares ? own : add_process(r, true));
 }
 
 enum mt_status mt_strace_run(struct mt_strace *r, uint32_t thread, struct mt_err *err)

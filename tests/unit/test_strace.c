@@ -45,6 +45,15 @@ static const struct summed_file files[] = {
      "mmap(NULL, 4096, " RW ") = 0x20000\n[????????????????] +++ exited with 0 +++\n",
      " alloc 16384 n 3 peak 12288 end 4096 moments 4 events 5\n"
      "[anonymous memory] 16384/12288/4096\n"},
+    {"without -o: what made a process returned before strace said that it attached it",
+     "mmap(NULL, 4096, " RW ") = 0x10000\nclone(child_stack=NULL, flags=SIGCHLD, "
+     "child_tidptr=0x0) = 8\nmmap(NULL, 4096, " RW ") = 0x30000\nstrace: Process 8 attached\n"
+     "[pid 7] wait4(-1,  <unfinished ...>\n[pid 8] mmap(NULL, 8192, " RW ") = 0x20000\n"
+     "[pid 8] munmap(0x10000, 4096) = 0\n[pid 8] +++ exited with 0 +++\n"
+     "<... wait4 resumed>NULL, 0, NULL) = 8\n--- SIGCHLD {si_signo=SIGCHLD, si_pid=8} ---\n"
+     "munmap(0x10000, 4096) = 0\n",
+     " alloc 16384 n 3 peak 16384 end 4096 moments 5 events 5\n"
+     "[anonymous memory] 16384/16384/4096\n"},
     {"what is reserved is none",
      "mmap(NULL, 65536, PROT_NONE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x10000\n"
      "mprotect(0x10000, 8192, PROT_READ|PROT_WRITE) = 0\nmprotect(0x11000, 4096, PROT_NONE) = 0\n"
