@@ -4,14 +4,12 @@
  * allocations grow as they are needed, events name a kind.
  */
 #include "formats/format.h"
-#include "formats/heaptrack_ahead.h"
 #include "formats/heaptrack_paths.h"
 #include "formats/heaptrack_raw.h"
 #include "lib/base/human.h"
 #include "lib/input/lines.h"
 #include "lib/model/heap.h"
 
-#include <assert.h>
 #include <string.h>
 
 enum { VERSION_MAX = 3, VERSION_SIZED = 3, LINES_PER_CHECK = 1 << 14 };
@@ -19,7 +17,6 @@ static const int64_t ms = 1000000;
 
 struct reader {
     struct mt_lines lines;
-    struct mt_ht_ahead *ahead; /* reads them; NULL: nobody does yet */
     const struct mt_read_opts *opts;
     struct mt_recording *rec;
     struct mt_heap *heap;
@@ -85,20 +82,61 @@ static enum mt_status event(struct reader *r, struct mt_fields f, struct mt_err 
     return MT_OK;
 }
 
-static enum mt_status events(struct reader *r, const struct mt_ht_part *part, struct mt_err *err)
+/* "+ 3f" at p. Returns the next line; NULL: it is anything else, or does not end in the window,
+ * behind which are zero bytes. many: numbers are of any length. */
+static inline const char *event_line(const char *p, bool many, uint32_t *number)
 {
-    for (size_t at = 0, done; at < part->event_n; at += done) {
-        const size_t left = part->event_n - at, n = left < MT_HEAP_BATCH ? left : MT_HEAP_BATCH;
-        assert(part->events[at] / 2 < mt_heap_kind_n(r->heap));
-        if (take(r, part->events + at, n, &done, err) != MT_OK) {
-            err->offset = (int64_t)mt_ht_part_offset(part, at + done);
-            return err->code;
-        }
-        if (done < n) { /* of a kind whose line is damaged */
-            mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)mt_ht_part_offset(part, at + done), 0);
-            done++;
-        }
+    enum { DIGITS = 8 };
+    unsigned digit, n = 0;
+    if ((*p != '+' && *p != '-') || p[1] != ' ')
+        return NULL;
+    p += 2;
+    if (many)
+        n = mt_hex_eight(p, number);
+    else
+        for (*number = 0; n <= DIGITS && (digit = mt_hex_digit(p[n])) < 16; n++)
+            *number = *number << 4 | digit;
+    return p[n] == '\n' && n - 1 < DIGITS ? p + n + 1 : NULL;
+}
+
+/* The events that come next, up to any other line: at[i] is where each stands. Returns how many. */
+static inline size_t event_lines(struct reader *r, bool many, const char *at[MT_HEAP_BATCH + 1],
+                                 uint32_t out[MT_HEAP_BATCH])
+{
+    const size_t kind_n = mt_heap_kind_n(r->heap);
+    const char *const end = r->lines.end;
+    size_t n = 0;
+    at[0] = r->lines.at;
+    for (const char *next; n < MT_HEAP_BATCH && at[n] < end; at[++n] = next) {
+        uint32_t kind;
+        next = event_line(at[n], many, &kind);
+        if (!next || kind >= kind_n)
+            break;
+        out[n] = kind << 1 | (*at[n] == '-');
     }
+    return n;
+}
+
+/*
+ * Most lines are events, often millions of them behind each other. These are read as they stand,
+ * without looking for the ends of lines first, many at once.
+ */
+static enum mt_status events(struct reader *r, struct mt_err *err)
+{
+    enum { MANY = 1 << 13 };
+    const char *at[MT_HEAP_BATCH + 1];
+    uint32_t v[MT_HEAP_BATCH];
+    size_t n, done;
+    do {
+        n = mt_heap_kind_n(r->heap) < MANY ? event_lines(r, false, at, v)
+                                           : event_lines(r, true, at, v);
+        enum mt_status st = take(r, v, n, &done, err);
+        r->lines.at = at[done];
+        if (st != MT_OK) {
+            err->offset = (int64_t)mt_lines_offset(&r->lines);
+            return st;
+        }
+    } while (done == MT_HEAP_BATCH);
     return MT_OK;
 }
 
@@ -322,8 +360,6 @@ static enum mt_status use_line(struct reader *r, struct mt_err *err)
 static enum mt_status cut_off(struct reader *r, struct mt_err *err)
 {
     char events[MT_HUMAN_LONG];
-    mt_ht_ahead_stop(r->ahead); /* it may still ask whether something follows */
-    r->ahead = NULL;
     MT_FAIL(err, MT_EINPUT,
             r->is_raw ? "ends early: heaptrack writes the time and the resident memory last"
                       : "ends early: heaptrack writes \"# strings\" and \"# ips\" last");
@@ -335,36 +371,21 @@ static enum mt_status cut_off(struct reader *r, struct mt_err *err)
     return mt_reader_cut(r->opts, r->rec, mt_lines_offset(&r->lines), "", err);
 }
 
-/* The next line, and events in front of it. Where there are kinds these come by the million, and
- * what stands in lines is read ahead. */
-static enum mt_status next_part(struct reader *r, struct mt_ht_part *part, bool *any,
-                                struct mt_err *err)
-{
-    if (!r->ahead && mt_heap_kind_n(r->heap))
-        r->ahead = mt_ht_ahead_start(&r->lines, mt_heap_kind_n(r->heap));
-    if (r->ahead)
-        return mt_ht_ahead_next(r->ahead, part, any, err);
-    *part = (struct mt_ht_part){.has_line = true};
-    return mt_lines_next(&r->lines, &part->line, any, err);
-}
-
 static enum mt_status read_lines(struct reader *r, struct mt_err *err)
 {
-    struct mt_ht_part part;
     bool any;
     for (;;) {
-        enum mt_status st = next_part(r, &part, &any, err);
+        if (r->head && !r->is_raw)
+            MT_TRY(events(r, err));
+        enum mt_status st = mt_lines_next(&r->lines, &r->line, &any, err);
         if (st == MT_EINPUT && r->opts->partial) {
             *err = (struct mt_err)MT_ERR_INIT;
             return cut_off(r, err);
         }
         MT_TRY(st);
-        MT_TRY(events(r, &part, err));
-        r->line = part.line;
         if (!any || (r->line.cut && !r->ended))
             return r->ended ? MT_OK : cut_off(r, err);
-        if (part.has_line)
-            MT_TRY(use_line(r, err));
+        MT_TRY(use_line(r, err));
     }
 }
 
@@ -380,9 +401,7 @@ static enum mt_status read_log(struct mt_stream *in, const struct mt_read_opts *
     r.heap = mt_heap_open(rec, MT_DEVICE_HEAP);
     mt_ht_raw_init(&r.raw, &r.tables, r.heap, opts->symbols);
     rec->resolution_ns = ms;
-    st = read_lines(&r, err);
-    mt_ht_ahead_stop(r.ahead);
-    MT_TRY_OUT(st);
+    MT_TRY_OUT(read_lines(&r, err));
     if (!r.is_raw)
         mt_heap_knows_extra(r.heap, "temporary_most_n");
     if (r.is_raw)

@@ -41,21 +41,6 @@ done
 for snapshot in samples/snapshots/*.pickle; do
     races 0 import "$snapshot" --db "$work/t.db"
 done
-# Lines of heaptrack's logs are read in a third thread: whole ones, cut ones, and one that is refused.
-events() { # FIRST
-    awk -v first="$1" 'BEGIN { print "v 10400 3\ns 4 main\ni 1 0 1\nt 1 0\na a 1\na " first " 1"
-        for (i = 0; i < 30000; i++) print i % 3 < 2 ? "+" : "-", i % 1000 == 999
-        print "# strings: 1" }'
-}
-events 14 >"$work/whole.log"
-events 4000000000000000 >"$work/refused.log"
-head -c 60000 "$work/whole.log" >"$work/cut.log"
-races 0 import samples/heap/heaptrack.zst --db "$work/t.db"
-races 0 import samples/heap/heaptrack.raw.zst --db "$work/t.db"
-races 0 import "$work/whole.log" --db "$work/t.db"
-races 2 import "$work/refused.log" --db "$work/t.db"
-races 2 import "$work/cut.log" --db "$work/t.db"
-races 0 import "$work/cut.log" --partial --db "$work/t.db"
 # Files read side by side; most need more than their share and are read again, alone; all are there.
 for options in "-j 4" "-j 3 --max-memory 3MiB --step-marker Step" "-j 4"; do
     # shellcheck disable=SC2086 # words
