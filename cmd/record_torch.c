@@ -5,7 +5,7 @@
 #include "cmd/support.h"
 #include "lib/base/human.h"
 #include "lib/base/json_out.h"
-#include "lib/record/live.h"
+#include "lib/record/live_steps.h"
 #include "lib/record/torch.h"
 #include "lib/run/runs.h"
 #include "lib/run/time_arg.h"

@@ -54,13 +54,10 @@ static int64_t added_at(const struct mt_advice_facts *f, size_t block)
 static int64_t peak_with_whole(const struct mt_advice_plan *p, const bool *whole)
 {
     const struct mt_advice_facts *f = p->f;
-    struct mt_lives other = {0};
-    mt_vec_room(&other.all, p->lives.all.n);
-    for (size_t i = 0; i < p->lives.all.n; i++) {
-        struct mt_life *life = mt_vec_push(&other.all);
-        *life = p->lives.all.v[i];
-        if (i < f->blocks.n && whole[i] &&
-            life->bytes == f->blocks.v[i].bytes / p->choice->accumulate)
+    struct mt_lives other = mt_lives_copy(&p->lives);
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        struct mt_life *life = &other.all.v[i];
+        if (whole[i] && life->bytes == f->blocks.v[i].bytes / p->choice->accumulate)
             life->bytes = f->blocks.v[i].bytes;
     }
     int64_t most = mt_advice_peak(f, &other);

@@ -70,17 +70,6 @@ void mt_live_meta(struct mt_live *live, const char *key, const char *json, size_
 /* What reports say of the run: bytes and detail as in mt_note_text. In the last transaction. */
 void mt_live_note(struct mt_live *live, enum mt_note_kind kind, int64_t bytes, const char *detail);
 
-/* A run of processes that has no steps has those of a trace of one of them from now on, on its own
- * clock. In a transaction of the caller. Errors: MT_EDB. */
-enum mt_status mt_live_take_steps(struct mt_db *db, int64_t run, int64_t trace, int64_t later_ns,
-                                  struct mt_err *err);
-
-/* Where its steps are those of that trace: the steps behind them, which ended at these times since
- * the run began, each begins with the end of the one before. In a transaction of the caller.
- * Errors: MT_EDB. */
-enum mt_status mt_live_later_steps(struct mt_db *db, int64_t run, int64_t trace,
-                                   const int64_t *end_ns, size_t n, struct mt_err *err);
-
 /* The recording is complete: writes what is left. Errors: MT_EDB. */
 enum mt_status mt_live_end(struct mt_live *live, int64_t t_ns, struct mt_err *err);
 

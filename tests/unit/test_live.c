@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <limits.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,10 +22,11 @@
 static const int64_t ms = 1000 * 1000, mib = 1024 * 1024;
 static struct mt_err err = MT_ERR_INIT;
 
-static struct mt_db *open_new(char path[64])
+static struct mt_db *open_new(char path[PATH_MAX])
 {
+    const char *tmp = getenv("TMPDIR");
     struct mt_db *db;
-    snprintf(path, 64, "live.%d.db", (int)getpid());
+    snprintf(path, PATH_MAX, "%s/live.%d.db", tmp ? tmp : "/tmp", (int)getpid());
     unlink(path);
     assert_int_equal(mt_db_open(path, MT_DB_WRITE, &db, NULL, &err), MT_OK);
     return db;
@@ -56,14 +58,20 @@ static void load(struct mt_db *db, struct mt_run *run, struct mt_run_device *dev
     assert_int_equal(mt_levels_load(db, run, device, levels, &err), MT_OK);
 }
 
-/* Who comes while a recording waits for somebody who reads for long. */
-static void read_beside(const char *path)
+/* Somebody who reads until it is closed. */
+static struct mt_db *reader(const char *path)
 {
     struct mt_db *db;
     struct mt_run run;
     assert_int_equal(mt_db_open(path, MT_DB_READ, &db, NULL, &err), MT_OK);
     assert_int_equal(mt_run_find(db, "prog", &run, &err), MT_OK);
-    mt_db_close(db);
+    return db;
+}
+
+/* Who comes while a recording waits for somebody who reads for long. */
+static void read_beside(const char *path)
+{
+    mt_db_close(reader(path));
 }
 
 /* Others who write, or read, for longer than anybody waits cost a recording nothing: what there is
@@ -71,7 +79,7 @@ static void read_beside(const char *path)
 static void test_busy(void **state)
 {
     (void)state;
-    char path[64];
+    char path[PATH_MAX];
     struct mt_db *db = open_new(path), *other;
     struct mt_live *live = begin(db);
     struct mt_run run;
@@ -118,16 +126,14 @@ static void test_busy(void **state)
 static void test_busy_begin(void **state)
 {
     (void)state;
-    char path[64];
+    char path[PATH_MAX];
     struct mt_db *db = open_new(path), *other;
     struct mt_live *live = begin(db);
-    struct mt_run run;
     struct mt_err why = MT_ERR_INIT;
     const struct mt_live_opts opts = {.name = "late", .program = "prog", .command = "prog 1"};
     mt_live_free(live);
     db->wait_ms = 10;
-    assert_int_equal(mt_db_open(path, MT_DB_READ, &other, NULL, &err), MT_OK);
-    assert_int_equal(mt_run_find(other, "prog", &run, &err), MT_OK);
+    other = reader(path);
     assert_int_equal(mt_live_open(db, &opts, &live, &why), MT_EDB);
     assert_true(mt_db_is_busy(db));
     read_beside(path);
@@ -143,7 +149,7 @@ static void test_busy_begin(void **state)
 static void test_busy_end(void **state)
 {
     (void)state;
-    char path[64];
+    char path[PATH_MAX];
     struct mt_db *db = open_new(path), *other;
     struct mt_live *live = begin(db);
     struct mt_run run;
@@ -151,8 +157,7 @@ static void test_busy_end(void **state)
     db->wait_ms = 10;
     see(live, MT_SEEN_LEVEL, 0, mib);
     assert_int_equal(mt_live_write(live, 5 * ms, &err), MT_OK);
-    assert_int_equal(mt_db_open(path, MT_DB_READ, &other, NULL, &err), MT_OK);
-    assert_int_equal(mt_run_find(other, "prog", &run, &err), MT_OK);
+    other = reader(path);
     see(live, MT_SEEN_LEVEL, 6 * ms, 2 * mib);
     assert_int_equal(mt_live_write(live, 6 * ms, &err), MT_OK);
     assert_int_equal(mt_live_end(live, 7 * ms, &why), MT_EDB);
@@ -168,7 +173,7 @@ static void test_busy_end(void **state)
 static void test_grows(void **state)
 {
     (void)state;
-    char path[64];
+    char path[PATH_MAX];
     struct mt_db *db = open_new(path);
     struct mt_live *live = begin(db);
     struct mt_run run;
@@ -207,7 +212,7 @@ static void test_grows(void **state)
 static void test_deleted(void **state)
 {
     (void)state;
-    char path[64];
+    char path[PATH_MAX];
     struct mt_db *db = open_new(path);
     struct mt_live *live = begin(db), *other;
     struct mt_run run;
@@ -235,7 +240,7 @@ static void test_hour(void **state)
 {
     (void)state;
     enum { LOOKS = 3600 * 100, SPIKE = 200001, DIP = 300003 };
-    char path[64];
+    char path[PATH_MAX];
     struct mt_db *db = open_new(path);
     struct mt_live *live = begin(db);
     struct mt_run run;
@@ -328,7 +333,7 @@ static void test_series(void **state)
     (void)state;
     enum { LOOKS = 3600 * 100, STEP = 10 };
     const struct mt_seen together = {.kind = MT_SEEN_PROCESS, .process = 1, .value = MT_PROCESSES};
-    char path[64];
+    char path[PATH_MAX];
     struct mt_db *db = open_new(path);
     struct mt_live *live = begin(db);
     struct stat file;
