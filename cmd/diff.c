@@ -387,7 +387,7 @@ static enum mt_status choose_rank(struct mt_diff_groups *g, struct mt_args *args
         mt_err_hint(err, "`memtool diff --group BASE --group NEW` compares them rank by rank.");
         return MT_EUSAGE;
     }
-    MT_TRY(mt_diff_groups_load(g, &groups, device_name, exit_code_wanted, err));
+    MT_TRY(mt_diff_groups_load(g, &groups, device_name, category, exit_code_wanted, err));
     *args = (struct mt_args){.v = g->runs, .n = 2};
     memcpy(devices, g->devices, sizeof g->devices);
     return MT_OK;

@@ -57,6 +57,7 @@ struct mt_diff_pair_of_ranks {
 
 struct mt_diff_groups {
     struct mt_ranks ranks[2];
+    struct mt_narrow narrow;                    /* the categories that all figures are of */
     MT_VEC(struct mt_diff_pair_of_ranks) pairs; /* what grew most first */
     struct mt_report report;                    /* a row for each of them */
     int64_t rank;                               /* whose peak grew most: */
@@ -65,10 +66,12 @@ struct mt_diff_groups {
     bool judged;
 };
 
-/* Matches the ranks of two groups by their numbers. judged: mt_diff_groups_judge follows. Free it
- * also on failure. Errors: of mt_ranks_load; MT_EUSAGE: they have no rank in common. */
+/* Matches the ranks of two groups by their numbers. category: of --category. judged:
+ * mt_diff_groups_judge follows. It stays where it is: ranks refer to it. Free it also on failure.
+ * Errors: of mt_ranks_load, mt_narrow_parse; MT_EUSAGE: they have no rank in common. */
 enum mt_status mt_diff_groups_load(struct mt_diff_groups *g, const struct mt_strings *names,
-                                   const char *device, bool judged, struct mt_err *err);
+                                   const char *device, const char *category, bool judged,
+                                   struct mt_err *err);
 /* Says in the reports on that rank which it is. For people g->report is then to be shown before
  * them; for programs its rows are in theirs. Errors: of mt_rows_apply. */
 enum mt_status mt_diff_groups_report(struct mt_diff_groups *g, const struct mt_rows *rows,

@@ -105,13 +105,16 @@ static enum mt_status choose(struct mt_diff_groups *g, struct mt_err *err)
 }
 
 enum mt_status mt_diff_groups_load(struct mt_diff_groups *g, const struct mt_strings *names,
-                                   const char *device, bool judged, struct mt_err *err)
+                                   const char *device, const char *category, bool judged,
+                                   struct mt_err *err)
 {
     g->judged = judged;
     mt_report_init(&g->report, "memtool.diff", 1);
+    MT_TRY(mt_narrow_parse(category, &g->narrow, err));
     for (int s = 0; s < 2; s++) {
         const struct mt_args of = {.v = &names->v[s], .n = 1};
         const char *same = s && !device ? g->ranks[0].device : device;
+        g->ranks[s].narrow = &g->narrow;
         MT_TRY(mt_ranks_load(&of, same, &g->ranks[s], &g->report, err));
     }
     match(g);
@@ -234,8 +237,9 @@ enum mt_status mt_diff_groups_report(struct mt_diff_groups *g, const struct mt_r
     for (size_t i = 0; i < r->notes.n; i++)
         free(r->notes.v[i]);
     r->notes.n = 0;
-    r->title = mt_asprintf("%s → %s · %zu ranks · %s", g->ranks[0].group, g->ranks[1].group,
-                           g->rank_n, g->ranks[0].device);
+    r->title =
+        mt_asprintf("%s → %s · %zu ranks · %s%s%s", g->ranks[0].group, g->ranks[1].group, g->rank_n,
+                    g->ranks[0].device, *g->narrow.words ? ": " : "", g->narrow.words);
     MT_TRY(mt_rows_apply(&shown, r, "peak_delta_b", err));
     const int64_t delta_b = g->pairs.v[0].delta_b;
     mt_report_footer(r, "%sbelow, what changed in rank %lld%s", delta_b ? "" : "no peak grew; ",

@@ -8,6 +8,7 @@
 #include "cmd/rows.h"
 #include "lib/analysis/spread.h"
 #include "lib/run/job.h"
+#include "lib/usage/narrow.h"
 
 struct mt_rank {
     const char *ref; /* as the command line names it; NULL: it is of the group */
@@ -72,6 +73,8 @@ struct mt_ranks {
     bool failed_first;     /* set it before they are loaded: of several runs of a rank one stays in
                               which an allocation failed, if there is any */
     const char *failed_on; /* with it: on that device, or one of that kind; NULL: on any */
+    const struct mt_narrow *narrow; /* set it before, too: the categories that figures are of;
+                                       NULL: all */
     enum mt_ranks_apart apart;
 };
 
@@ -80,7 +83,7 @@ struct mt_ranks {
  * device NULL: of the kind that most was allocated on. Of several runs of a rank the one that had
  * most stays; process logs beside other runs are left out unless device is of them, and damaged
  * files beside others that are named; notes tell. Free it also on failure.
- * Errors: of mt_open_run; MT_EUSAGE: there is no group, or a single run.
+ * Errors: of mt_open_run, mt_narrow_device; MT_EUSAGE: there is no group, or a single run.
  */
 enum mt_status mt_ranks_load(const struct mt_args *args, const char *device, struct mt_ranks *out,
                              struct mt_report *notes, struct mt_err *err);

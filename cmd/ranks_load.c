@@ -193,6 +193,27 @@ static enum mt_status choose_devices(struct mt_ranks *r, const char *asked, stru
     return MT_EUSAGE;
 }
 
+static enum mt_status narrow_device(const struct mt_ranks *r, struct mt_rank *rank,
+                                    struct mt_err *err)
+{
+    struct mt_run run;
+    struct mt_db *db = NULL;
+    enum mt_status st = mt_ranks_open(r, rank, &db, &run, err);
+    if (st == MT_OK)
+        st = mt_narrow_device(db, &run, r->narrow, &rank->devices[rank->device - rank->devices],
+                              err);
+    mt_ranks_close(r, db);
+    return st;
+}
+
+static enum mt_status narrow_devices(struct mt_ranks *r, struct mt_err *err)
+{
+    for (size_t i = 0; i < r->all.n && r->narrow && r->narrow->set; i++)
+        if (r->all.v[i].device)
+            MT_TRY(narrow_device(r, &r->all.v[i], err));
+    return MT_OK;
+}
+
 /* What is known of one moment is no peak. */
 static void take_figures(struct mt_ranks *r)
 {
@@ -375,6 +396,7 @@ static enum mt_status choose_figures(struct mt_ranks *r, const char *device, str
     const struct mt_rank *unused[2];
     r->asked = device;
     MT_TRY(choose_devices(r, device, err));
+    MT_TRY(narrow_devices(r, err));
     take_figures(r);
     number_ranks(r);
     if (!r->numbered)

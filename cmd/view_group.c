@@ -50,18 +50,20 @@ static enum mt_status choose(const struct mt_ranks *r, char run[256], char devic
     return MT_OK;
 }
 
-static enum mt_status find_rank(const struct mt_args *args, const char *group, const char *asked,
-                                char run[256], char device[32], struct mt_report *out,
-                                struct mt_err *err)
+static enum mt_status find_rank(const struct mt_args *args, const char *group,
+                                const struct mt_view_wanted *wanted, char run[256], char device[32],
+                                struct mt_report *out, struct mt_err *err)
 {
-    struct mt_ranks ranks = {0};
+    struct mt_narrow narrow;
+    struct mt_ranks ranks = {.narrow = &narrow};
     const struct mt_args of_group = {.v = &group, .n = 1};
     if (args->n) {
         MT_FAIL(err, MT_EUSAGE, "a report is on a run or on a group, not on both");
         mt_err_hint(err, "Nothing was done. Leave out '%s', or --group.", args->v[0]);
         return MT_EUSAGE;
     }
-    enum mt_status st = mt_ranks_load(&of_group, asked, &ranks, out, err);
+    MT_TRY(mt_narrow_parse(wanted->category, &narrow, err));
+    enum mt_status st = mt_ranks_load(&of_group, wanted->device, &ranks, out, err);
     if (st == MT_OK)
         st = choose(&ranks, run, device, out, err);
     mt_ranks_free(&ranks);
@@ -80,7 +82,7 @@ enum mt_status mt_report_on_group(const struct mt_args *args, const char *group,
     enum mt_status st = MT_OK;
     mt_report_init(&report, schema, 1);
     if (group) {
-        st = find_rank(args, group, wanted->device, run, device, &report, err);
+        st = find_rank(args, group, wanted, run, device, &report, err);
         of.device = device;
         ref = run;
     }

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 
+import inputs
 import jobs
 import mt
 
@@ -107,6 +108,42 @@ for command in (["peak"], ["peak", "--per", "step"], ["peak", "--by", "category"
     m.check(f"of the 4 ranks of data, rank {highest} holds most at its peak" in m.run(*command, "--group", "data")[1] or "--exact" in command, command, "tells people")
     m.run(*command, "--group", "data", "rank0", codes=(2,))
     m.run(*command, "--group", "nobody", codes=(2,))
+
+# Of some categories it is about the rank that holds most of these, and two groups are compared by them.
+def two_categories(path, rank, activation, temporary):
+    """Four steps, each with a block of an activation and one that is freed in the operator that makes it."""
+    t = inputs.Trace()
+    t.meta["distributedInfo"] = {"backend": "nccl", "rank": rank, "world_size": 2}
+    for step in range(4):
+        at = 100 * step
+        t.mark(f"ProfilerStep#{step}", at, 100)
+        t.op("aten::relu", at + 10, 10, **{"Sequence number": step})
+        t.op("aten::mm", at + 30, 10)
+        t.op("aten::sum", at + 90, 5)
+        for k, (after, size) in enumerate(((12, activation), (31, temporary), (35, -temporary), (91, -activation))):
+            t.record(at + after, size, 64 * (2 * step + (1, 2, 2, 1)[k]))
+    t.write(path)
+
+
+sizes = {"before": ((1000, 500), (1000, 500)), "after": ((1500, 100), (1000, 5000))}
+for group, of_rank in sizes.items():
+    os.makedirs(group)
+    for rank, pair in enumerate(of_rank):
+        two_categories(f"{group}/rank{rank}.json", rank, *pair)
+    m.run("import", group, "--group", group)
+for words, most, order in (("activations", 0, [0, 1]), ("temporary", 1, [1, 0]), ("activations,temporary", 1, [1, 0])):
+    of = [0 if word == "activations" else 1 for word in words.split(",")]
+    held = {group: [sum(pair[i] for i in of) for pair in of_rank] for group, of_rank in sizes.items()}
+    for command in ("peak", "timeline"):
+        totals = m.json(command, "--group", "after", "--category", words)["totals"]
+        m.check((totals["rank"], totals["peak_b"]) == (most, max(held["after"])), command, "--group --category", words, totals)
+        m.check(f"rank {most} holds most at its peak" in m.run(command, "--group", "after", "--category", words)[1], command, words, "says which")
+    answer = m.json("diff", "--group", "before", "--group", "after", "--category", words, "--exit-code", codes=(0, 1))
+    pairs = [row for row in answer["rows"] if row["section"] == "rank"]
+    want = [(r, held["before"][r], held["after"][r], "worse" if held["after"][r] > held["before"][r] else "not worse") for r in order]
+    got = [(row["rank"], row["base_peak_b"], row["new_peak_b"], row["verdict"]) for row in pairs]
+    m.check(got == want and answer["totals"]["rank"] == order[0], "diff --group --category", words, got, want)
+    m.check(f"· cpu: {words.replace(',', ', ')}" in m.run("diff", "--group", "before", "--group", "after", "--category", words)[1].split("\n")[0], words, "title")
 
 # The picture of ranks and steps has the figures of the rows, each field its own; unknown ones are no 0.
 for group in ("data", "stages"):
