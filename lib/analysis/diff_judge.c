@@ -55,12 +55,24 @@ int mt_diff_counting_side(const struct mt_diff *d)
     return -1;
 }
 
-/* Whether the peaks with so much more answer otherwise than `worse` does. */
+/* Whether the peak got worse with so much more on both sides, and so much less of what may have
+ * been dead at that of NEW. */
+static bool is_worse(const struct mt_diff *d, const struct mt_diff_threshold *t,
+                     const double add[2], double doubt_b)
+{
+    return mt_diff_worse((double)d->side[0].whole.v[MT_FIG_AT_PEAK_B].i + add[0],
+                         (double)d->side[1].whole.v[MT_FIG_AT_PEAK_B].i + add[1] - doubt_b, t);
+}
+
+/* Whether the peaks with so much more answer otherwise than `worse` does. What doubt alone turns is
+ * open in any case. */
 static bool turns(const struct mt_diff *d, const struct mt_diff_threshold *t, const double add[2],
                   bool worse)
 {
-    return mt_diff_worse((double)d->side[0].whole.v[MT_FIG_AT_PEAK_B].i + add[0],
-                         (double)d->side[1].whole.v[MT_FIG_AT_PEAK_B].i + add[1], t) != worse;
+    static const double none[2];
+    double doubt_b = worse ? (double)d->side[1].device.doubt_at_peak_b : 0;
+    bool sure = is_worse(d, t, none, doubt_b) == worse;
+    return is_worse(d, t, add, sure ? doubt_b : 0) != worse;
 }
 
 bool mt_diff_has_older_apart(const struct mt_diff *d)
