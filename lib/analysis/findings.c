@@ -93,12 +93,15 @@ static struct mt_loaded alone(const struct mt_loaded *of, size_t i)
     return one;
 }
 
-/* A process that was not there long: what it grows is not judged. */
+/* A process that was not there long: unless it grows, that says nothing. */
 static bool is_young(const struct mt_rule *rule, const struct mt_baseline *run, const char *device)
 {
     const enum mt_figure f = rule->kind->figure;
     const struct mt_baseline_device *d = mt_baseline_same_device(run, device);
-    return mt_baseline_has_other(f) && d && d->other[mt_baseline_other(f)].young;
+    if (!d || !mt_baseline_has_other(f))
+        return false;
+    const struct mt_baseline_other *growth = &d->other[mt_baseline_other(f)];
+    return growth->young && !growth->grows;
 }
 
 /* Processes that the first one started are others in every run: a limit is for each of them, and

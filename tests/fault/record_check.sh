@@ -74,6 +74,27 @@ check 1 "^FAIL  peak rss of process grew" leak --baseline base.json
 rm memtool.json
 check 1 "^FAIL  peak rss of process grew" leak --baseline base.json --max-rss-growth 1MiB
 
+# A child that came late, and grows by half of a MiB each 100 ms: check says what leaks says. One that is flat says nothing.
+series() { # NAME GROWTH
+    awk -v by="$2" 'BEGIN {
+        print "CMDLINE python train.py"
+        for (i = 0; i < 1000; i++) {
+            printf "MEM 100.0 %.4f\n", 1700000000 + i / 10
+            if (i >= 600)
+                printf "CHLD 77 %.4f %.4f\n", 50 + (i - 600) * by, 1700000000 + i / 10
+        }
+    }' >"$1.dat"
+    "$MEMTOOL" import "$1.dat" --name "$1" >out 2>err || fail "import of $1.dat is exit $?"
+    "$MEMTOOL" leaks "$1" --fail >out 2>err
+}
+series late_child 0.5
+[ $? = 1 ] || fail "leaks --fail of late_child does not say that it grows"
+check 1 "^FAIL  rss of process:77 grows 30[0-9.]* MiB a minute" late_child --max-rss-growth-per-minute 1MiB
+check 0 "^pass  rss of process:77 grows" late_child --max-rss-growth-per-minute 1GiB
+series flat_child 0
+[ $? = 0 ] || fail "leaks --fail of flat_child does not say that nothing grows"
+check 0 "^1 rule: 1 passed" flat_child --max-rss-growth-per-minute 1MiB
+
 # Runs that are of no process, and runs that are, in one group.
 printf '{"traceEvents":[{"ph":"i","cat":"cpu_instant_event","s":"t","name":"[memory]","pid":1,"tid":1,"ts":1,"args":{"Total Allocated":64,"Addr":16,"Bytes":64,"Device Id":-1,"Device Type":0}}]}' >trace.json
 "$MEMTOOL" import --name trace --group all trace.json >out 2>err || fail "import is exit $?"
