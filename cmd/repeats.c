@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How a command line names the run later: references that move are replaced by the name. */
+/* How a command line names the run later: references that move are replaced by the name, and so are
+ * beginnings of it, which another run may have tomorrow. */
 static void name_of(const char *ref, const struct mt_run *run, char *out, size_t size)
 {
-    bool moves = !ref || ref[0] == '@' || strncmp(ref, "baseline:", 9) == 0;
+    bool moves = !ref || ref[0] == '@' || strncmp(ref, "baseline:", 9) == 0 ||
+                 strncmp(ref, run->name, strlen(ref)) == 0;
     snprintf(out, size, "%s", moves ? run->name : ref);
 }
 
