@@ -33,9 +33,10 @@ struct finder {
     struct mt_place *places;
     MT_VEC(struct mt_turn) steps;
     MT_VEC(struct round) rounds;
-    /* Top ops that compute: the start of the first, the end of the last; INT64_MAX, MIN: none. And
-     * the end of the last op there is. */
-    int64_t computes_ns, computed_ns, last_ns;
+    /* Top ops that compute: the start of the first, the end of the last; INT64_MAX, MIN: none. The
+     * start of the first op that left a node for backward; INT64_MIN: none. And the end of the last
+     * op there is. */
+    int64_t computes_ns, computed_ns, graph_ns, last_ns;
     struct mt_left_sizes sizes;
     struct mt_above leaf, step, graph; /* ops around one: as in places.h; that left a node for
                                           backward */
@@ -124,6 +125,8 @@ static bool read_op(void *finder, uint32_t thread, const struct mt_op *op)
             op->start_ns, op->end_ns, op->label, thread, f->r->threads.v[thread].process, op->node};
     if (f->r->frames.v[f->r->nodes.v[op->node].frame].kind == MT_FRAME_OP)
         f->last_ns = op->end_ns > f->last_ns ? op->end_ns : f->last_ns;
+    if (makes_graph(NULL, op) && (f->graph_ns == INT64_MIN || op->start_ns < f->graph_ns))
+        f->graph_ns = op->start_ns;
     if (!p->computes)
         return true;
     f->computes_ns = op->start_ns < f->computes_ns ? op->start_ns : f->computes_ns;
@@ -136,7 +139,7 @@ static void read_ops(struct finder *f, const struct mt_processes *p, uint32_t pr
 {
     f->steps.n = 0;
     f->computes_ns = INT64_MAX;
-    f->computed_ns = f->last_ns = INT64_MIN;
+    f->computed_ns = f->graph_ns = f->last_ns = INT64_MIN;
     mt_processes_each_op(f->r, p, process, read_op, f);
     mt_sort_by_time(f->steps.v, f->steps.n, sizeof *f->steps.v, NULL);
 }
@@ -215,10 +218,14 @@ static bool is_of_graph(struct finder *f, const struct mt_record *rec)
     return mt_above(&f->graph, &f->r->threads.v[rec->thread], rec->op) != MT_NONE;
 }
 
-/* Made as the building of a model does it. */
+/* Made as the building of a model does it. That may compute, too - scales, tables of positions -
+ * but no graph: until one begins, what was made empty for nn.init to fill is a layer's. */
 static bool is_of_building(const struct finder *f, const struct life *l)
 {
-    return l->born_ns < f->computes_ns && !(l->place && l->place->never_parameter);
+    if (l->place && l->place->never_parameter)
+        return false;
+    return l->born_ns < f->computes_ns ||
+           (f->steps.n && l->place && l->place->empty && l->born_ns < f->graph_ns);
 }
 
 /* R7, of blocks that no rule before has taken: the latest first, for a layer that a model copies is

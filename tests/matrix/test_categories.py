@@ -502,8 +502,52 @@ def adagrad():
     m.check(at_peak["optimizer state"] == at_peak["gradient"] == at_peak["parameter"] - 8 * 4 == 264192, "adagrad", at_peak)
 
 
+def frozen():
+    """Layers that never learn are layers, though what is built between them computes; data made then are data."""
+    events, at = [], [0]
+
+    def event(kind, name, ts, dur, **args):
+        events.append(dict(ph="X", cat=kind, name=name, pid=1, tid=1, ts=ts, dur=dur, args={"External id": len(events) + 1, **args}))
+
+    def record(address, b):
+        args = {"Device Type": 0, "Device Id": -1, "Addr": address, "Bytes": b, "Total Allocated": 0, "Total Reserved": 0, "Ev Idx": len(events)}
+        events.append(dict(ph="i", s="t", cat="cpu_instant_event", name="[memory]", pid=1, tid=1, ts=at[0] - 5, args=args))
+
+    def op(name, *records, **args):
+        event("cpu_op", name, at[0], 8, **args)
+        at[0] += 10
+        for address, b in records:
+            record(address, b)
+
+    for n in range(4):
+        op("aten::empty", ((1 + n) << 24, 4096))
+        op("aten::uniform_")
+        op("aten::mul", ((11 + n) << 24, 64))  # random numbers times a scale: what a layer does learn
+    for n in range(3):
+        op("aten::zeros", ((21 + n) << 24, 512))
+    for n in range(3):
+        begin = at[0]
+        op("aten::mm", (31 << 24, 256), **{"Sequence number": n})
+        op("aten::add", **{"Sequence number": n + 1})
+        op("autograd::engine::evaluate_function: MmBackward0", *[((41 + k) << 24, 64) for k in range(4)],
+           **{"Sequence number": n, "Fwd thread id": 1})
+        op("Optimizer.step#SGD.step", (31 << 24, -256))
+        events[-2]["cat"] = "user_annotation"
+        op("aten::detach", *[((41 + k) << 24, -64) for k in range(4)])
+        event("user_annotation", f"ProfilerStep#{n}", begin, at[0] - begin)
+    with open("frozen.json", "w") as f:
+        json.dump({"schemaVersion": 1, "traceEvents": events}, f)
+    m.run("import", "frozen.json", "--name", "frozen")
+    blocks = {(r["top"], r["category"]): r["n"] for r in m.query("SELECT top, category, count(*) AS n FROM v_alloc WHERE run = 'frozen' GROUP BY 1, 2")}
+    built = {("aten::empty", "parameter"): 4, ("aten::mul", "parameter"): 4, ("aten::zeros", "input"): 3}
+    m.check(built.items() <= blocks.items(), "frozen layers", blocks)
+    _, out, _ = m.run("advise", "frozen", "--only", "load_on_demand", "--format", "csv", codes=(0, 3))
+    m.check("4096" not in out, "layers are no batches", out)
+
+
 recorded()
 adagrad()
+frozen()
 own_words("gpt_adamw")
 own_words_refused()
 own_words_without_addresses()
