@@ -21,6 +21,7 @@ struct growth {
     struct mt_growth by;
     struct allocs all, plain; /* plain: of what is no part of learning */
     int64_t pause;            /* the longest distance between two of these steps */
+    int64_t before_last_n;    /* all that survive, but for those of the last step */
 };
 
 /* Steps come in order. Returns whether this is another one. */
@@ -59,6 +60,7 @@ static struct growth measure(const struct mt_leak_finder *f, struct mt_survivor 
     int64_t max_lifetime = f->max_lifetime.v[s->group];
     for (struct mt_survivor *at = s; at < end; at++) {
         at->overdue = f->step_n - 1 - at->step > max_lifetime;
+        g.before_last_n += !at->older && at->step < f->step_n - 1;
         if (at->overdue && at->step >= f->warmup)
             *mt_map_at(&sizes, (uint64_t)at->bytes) = 1;
     }
@@ -118,6 +120,19 @@ static bool rises_since_fall(const struct mt_leak_finder *f, uint32_t part)
     return r.fell >= 0 && rises_evenly(f, part, r.fell, few ? EVEN_MIN - 1 : EVEN_MIN, &r);
 }
 
+/* Whether a part of a site, which never gave up anything in a later step, does so in the last one:
+ * half as much as it grows by in a step, or more. A store that has just become full does. */
+static bool fills_in_last(const struct mt_leak_finder *f, const struct growth *g,
+                          const struct mt_survivor *s)
+{
+    if (f->max_lifetime.v[s->group] > 0 || g->by.last <= g->by.first)
+        return false;
+    int64_t held_n =
+        mt_retained_blocks(&f->holdings, mt_leak_part(s->group, s->doubtful), f->step_n - 2);
+    int64_t given_up_n = mt_wrap_sub(held_n, g->before_last_n);
+    return given_up_n > 0 && mt_wrap_mul(2 * given_up_n, g->by.last - g->by.first) >= g->by.blocks_n;
+}
+
 /* What growth makes of a part of a site, given its first survivor: leak, candidate, or neither
  * (MT_VERDICT_N). */
 static enum mt_verdict judge(const struct mt_leak_finder *f, const struct growth *g,
@@ -131,7 +146,7 @@ static enum mt_verdict judge(const struct mt_leak_finder *f, const struct growth
         return MT_VERDICT_N;
     if (!mt_retained_higher(&f->holdings, part, f->warmup, f->step_n - 1) && !lows_rise(f, part))
         return rises_since_fall(f, part) ? MT_VERDICT_CANDIDATE : MT_VERDICT_N;
-    return is_leak(f, g) && !s->doubtful ? MT_VERDICT_LEAK : MT_VERDICT_CANDIDATE;
+    return is_leak(f, g) && !s->doubtful && !fills_in_last(f, g, s) ? MT_VERDICT_LEAK : MT_VERDICT_CANDIDATE;
 }
 
 static void grow_as_held(struct mt_growth *g, const struct mt_retained_trend *r)

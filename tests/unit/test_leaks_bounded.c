@@ -26,6 +26,16 @@ static void cache(struct program *p, int step, int *kept)
     kept[step % 3] = program_alloc(p, "leak", 256);
 }
 
+/* The last 17 of what comes, four in a step. */
+static void buffer(struct program *p, int step, int *kept)
+{
+    for (int n = 4 * step; n < 4 * step + 4; n++) {
+        if (n >= 17)
+            program_free(p, kept[n - 17]);
+        kept[n] = program_alloc(p, "leak", 32);
+    }
+}
+
 /* Three places; two are taken for good, late ones among them, and one goes from hand to hand. */
 static void exchanged(struct program *p, int step, int *kept)
 {
@@ -183,6 +193,10 @@ static const struct known_leak programs[] = {
     {"sawtooth, in the rise", 24, sawtooth, "leak", MT_VERDICT_N, 0, 0, 0},
     {"plateau after warm-up", 20, plateau, "leak", MT_VERDICT_N, 0, 0, 0},
     {"bounded cache", 12, cache, "leak", MT_VERDICT_N, 0, 0, 0},
+    {"bounded cache, full in the last step", 4, cache, "leak", MT_VERDICT_CANDIDATE, 512, 2, 1},
+    {"bounded cache, full in the step before", 5, cache, "leak", MT_VERDICT_N, 0, 0, 0},
+    {"buffer, full in the last step", 5, buffer, "leak", MT_VERDICT_CANDIDATE, 4 * 4 * 32, 4, 0},
+    {"buffer, not yet full", 4, buffer, "leak", MT_VERDICT_LEAK, 3 * 4 * 32, 3, 0},
     {"full store", 12, exchanged, "leak", MT_VERDICT_N, 0, 0, 0},
     {"store not yet full", 6, exchanged, "leak", MT_VERDICT_LEAK, 1280, 3, 1},
     {"beside a store", 20, beside_a_store, "leak", MT_VERDICT_LEAK, 14 * 16, 14, 0},
