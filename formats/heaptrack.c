@@ -42,30 +42,6 @@ static void skip(struct reader *r)
 
 /* ---- events ---- */
 
-/* Says on which path a kind is, of which the first event comes. False: the log does not say. */
-static bool ask_path(struct reader *r, uint32_t kind)
-{
-    uint32_t trace;
-    if (!mt_heap_kind_waits(r->heap, kind, &trace))
-        return false;
-    mt_heap_kind_on(r->heap, kind, mt_ht_trace_node(&r->tables, trace));
-    return true;
-}
-
-/* Events of kinds that there are; *done is less than n where the next one's is damaged. */
-static enum mt_status take(struct reader *r, const uint32_t *v, size_t n, size_t *done,
-                           struct mt_err *err)
-{
-    *done = 0;
-    do {
-        size_t some;
-        enum mt_status st = mt_heap_kind_events(r->heap, v + *done, n - *done, &some, err);
-        *done += some;
-        MT_TRY(st);
-    } while (*done < n && ask_path(r, v[*done] / 2));
-    return MT_OK;
-}
-
 static enum mt_status event(struct reader *r, struct mt_fields f, struct mt_err *err)
 {
     uint64_t kind;
@@ -75,7 +51,7 @@ static enum mt_status event(struct reader *r, struct mt_fields f, struct mt_err 
         return MT_OK;
     }
     const uint32_t number = (uint32_t)kind << 1 | (*r->line.s == '-');
-    if (take(r, &number, 1, &done, err) != MT_OK)
+    if (mt_heap_kind_events(r->heap, &number, 1, &done, err) != MT_OK)
         return fail(r, err);
     if (!done)
         skip(r);
@@ -130,7 +106,7 @@ static enum mt_status events(struct reader *r, struct mt_err *err)
     do {
         n = mt_heap_kind_n(r->heap) < MANY ? event_lines(r, false, at, v)
                                            : event_lines(r, true, at, v);
-        enum mt_status st = take(r, v, n, &done, err);
+        enum mt_status st = mt_heap_kind_events(r->heap, v, n, &done, err);
         r->lines.at = at[done];
         if (st != MT_OK) {
             err->offset = (int64_t)mt_lines_offset(&r->lines);
@@ -248,7 +224,8 @@ static enum mt_status table_line(struct reader *r, struct mt_fields f, struct mt
         break;
     default:
         good = mt_ht_read_kind(&r->tables, f, &bytes, &trace);
-        MT_TRY(mt_heap_add_kind(r->heap, bytes, trace, err));
+        MT_TRY(mt_heap_add_kind(r->heap, bytes,
+                                good ? mt_ht_trace_node(&r->tables, trace) : MT_NONE, err));
         break;
     }
     if (!good)

@@ -435,6 +435,8 @@ enum mt_status mt_heap_close(struct mt_heap *h, struct mt_err *err)
     if (is_empty(h))
         mt_rec_note(h->rec, MT_NOTE_NO_ALLOCATIONS, -1, 0);
     mt_heap_settle_sizes(h);
+    if (h->idle_kinds)
+        mt_heap_drop_bare_paths(h->rec);
     h->rec->summed_n += h->by_sums ? 0 : h->event_n;
     MT_TRY(mt_heap_until(h, h->now, err));
     return mt_heap_check_memory(h, err);

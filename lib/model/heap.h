@@ -64,16 +64,13 @@ enum mt_status mt_heap_realloc_at(struct mt_heap *h, uint64_t old, uint64_t addr
  * older. What the very next event frees is their figure temporary_most_n.
  */
 enum { MT_HEAP_BATCH_BITS = 6, MT_HEAP_BATCH = 1 << MT_HEAP_BATCH_BITS };
-/* The next kind: 0, 1, ... bytes < 0: the file does not say; it has no events then. path: what the
- * reader knows its path by. */
-enum mt_status mt_heap_add_kind(struct mt_heap *h, int64_t bytes, uint32_t path,
+/* The next kind: 0, 1, ... bytes < 0: the file does not say; it has no events then. Paths of kinds
+ * without events are dropped in the end, where the recording has no other sink. */
+enum mt_status mt_heap_add_kind(struct mt_heap *h, int64_t bytes, uint32_t node,
                                 struct mt_err *err);
 size_t mt_heap_kind_n(const struct mt_heap *h);
-/* Whether a kind has events and its node was not said yet; what it was added with. */
-bool mt_heap_kind_waits(const struct mt_heap *h, uint32_t kind, uint32_t *path);
-void mt_heap_kind_on(struct mt_heap *h, uint32_t kind, uint32_t node);
 /* Up to MT_HEAP_BATCH events, in order: twice the number of the kind, and 1 where it frees. *done:
- * how many went well: fewer where the next is of a kind whose node was not said. */
+ * how many went well: fewer where the next is of a kind that has none. */
 enum mt_status mt_heap_kind_events(struct mt_heap *h, const uint32_t *v, size_t n, size_t *done,
                                    struct mt_err *err);
 

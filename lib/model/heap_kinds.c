@@ -6,11 +6,12 @@
 #include <assert.h>
 #include <string.h>
 
-enum mt_status mt_heap_add_kind(struct mt_heap *h, int64_t bytes, uint32_t path, struct mt_err *err)
+enum mt_status mt_heap_add_kind(struct mt_heap *h, int64_t bytes, uint32_t node, struct mt_err *err)
 {
     assert(!h->slots.n);
-    *mt_vec_push(&h->kinds) =
-        (struct mt_heap_kind){.bytes = bytes, .epoch = MT_HEAP_WAITS, .node = path};
+    if (bytes >= 0)
+        node = mt_heap_sized(h, node, bytes);
+    *mt_vec_push(&h->kinds) = (struct mt_heap_kind){.bytes = bytes, .node = node};
     return h->kinds.n & MT_HEAP_CHECK ? MT_OK : mt_heap_check_memory(h, err);
 }
 
@@ -19,54 +20,40 @@ size_t mt_heap_kind_n(const struct mt_heap *h)
     return h->kinds.n;
 }
 
-bool mt_heap_kind_waits(const struct mt_heap *h, uint32_t kind, uint32_t *path)
+/* Where the next kinds that are touched go: there is room for those of a batch. */
+static uint32_t *touched_next(struct mt_heap *h)
 {
-    *path = h->kinds.v[kind].node;
-    return h->kinds.v[kind].epoch == MT_HEAP_WAITS && h->kinds.v[kind].bytes >= 0;
+    if (h->touched.cap < h->touched.n + MT_HEAP_BATCH)
+        mt_vec_room(&h->touched, 2 * h->touched.cap + MT_HEAP_BATCH);
+    return h->touched.v + h->touched.n;
 }
 
-void mt_heap_kind_on(struct mt_heap *h, uint32_t kind, uint32_t node)
-{
-    struct mt_heap_kind *k = &h->kinds.v[kind];
-    k->node = mt_heap_sized(h, node, k->bytes);
-    k->epoch = h->epoch;
-}
-
-static inline struct mt_heap_kind *touch(struct mt_heap *h, uint32_t kind)
-{
-    struct mt_heap_kind *k = &h->kinds.v[kind];
-    if (k->epoch != h->epoch) {
-        k->peak_n = k->live_n;
-        k->epoch = h->epoch;
-    }
-    if (!k->at) {
-        k->at = 1;
-        *mt_vec_push(&h->touched) = kind;
-    }
-    return k;
-}
-
-/* Events of a run, up to one that is not as most are: its kind has no path yet, or holds nothing
- * that it could free, or its blocks are very large. All that changes with each is in registers, and
- * there is no branch between allocations and frees: which comes next is not to be guessed. Returns
- * how many. */
-static size_t run_events(struct mt_heap *h, const uint32_t *v, size_t n, int64_t most)
+/* Events of a run, up to one that is not as most are: its kind has no size, or holds nothing that
+ * it could free, or its blocks are very large. All that changes with each is in registers, and what
+ * is not to be guessed is no branch: which event allocates, and whether its kind was touched since
+ * the peak and the moment. Returns how many. */
+static size_t run_events(struct mt_heap *h, const uint32_t *v, size_t n, uint64_t most)
 {
     const bool first = h->min.record < 0;
     int64_t high = first ? INT64_MIN : h->max.level_b, low = first ? INT64_MAX : h->min.level_b;
     int64_t level = h->level, all_freed_b = 0, all_freed_n = 0;
-    uint32_t last = h->last_event;
+    uint32_t last = h->last_event, *touched = touched_next(h);
+    uint64_t epoch = h->epoch;
     size_t i;
     for (i = 0; i < n; i++) {
-        const int64_t frees = v[i] & 1;
-        const struct mt_heap_kind *before = &h->kinds.v[v[i] / 2];
-        if (before->live_n < frees || before->epoch == MT_HEAP_WAITS || before->bytes > most)
+        struct mt_heap_kind *k = &h->kinds.v[v[i] / 2];
+        const int64_t frees = v[i] & 1, freed_b = k->bytes & -frees, live_n = k->live_n,
+                      peak_n = k->peak_n;
+        if (live_n < frees || (uint64_t)k->bytes > most)
             break;
-        struct mt_heap_kind *k = touch(h, v[i] / 2);
-        const int64_t freed_b = k->bytes & -frees;
+        k->peak_n = k->epoch == epoch ? peak_n : live_n;
+        k->epoch = epoch;
+        *touched = v[i] / 2;
+        touched += 1 - k->at;
+        k->at = 1;
         k->alloc_n += 1 - frees;
         k->temporary_n += frees & (last == (v[i] ^ 1));
-        k->live_n += 1 - 2 * frees;
+        k->live_n = live_n + 1 - 2 * frees;
         last = v[i];
         all_freed_b += freed_b;
         all_freed_n += frees;
@@ -76,12 +63,14 @@ static size_t run_events(struct mt_heap *h, const uint32_t *v, size_t n, int64_t
             h->max = (struct mt_level){h->now, level, (int64_t)(h->event_n + i)};
             if (level > h->peak)
                 mt_heap_new_peak(h, level, h->event_n + i);
+            epoch = h->epoch;
         }
         if (level < low) {
             low = level;
             h->min = (struct mt_level){h->now, level, (int64_t)(h->event_n + i)};
         }
     }
+    h->touched.n = (size_t)(touched - h->touched.v);
     h->alloc_b += level - h->level + all_freed_b;
     h->alloc_n += (int64_t)i - all_freed_n;
     h->freed_b += all_freed_b;
@@ -93,7 +82,7 @@ static size_t run_events(struct mt_heap *h, const uint32_t *v, size_t n, int64_t
     return i;
 }
 
-/* One of those at which a run ends; its kind has a path. */
+/* One of those at which a run ends; its kind has a size. */
 static enum mt_status one_event(struct mt_heap *h, uint32_t event, struct mt_err *err)
 {
     const struct mt_heap_kind *k = &h->kinds.v[event / 2];
@@ -112,7 +101,7 @@ enum mt_status mt_heap_kind_events(struct mt_heap *h, const uint32_t *v, size_t 
                                    struct mt_err *err)
 {
     enum { FEW = 1 << 9 }; /* kinds that stay in the processor's cache; others are fetched before */
-    const int64_t most = (int64_t)1 << (MT_HEAP_SUM_BITS - MT_HEAP_BATCH_BITS);
+    const uint64_t most = (uint64_t)1 << (MT_HEAP_SUM_BITS - MT_HEAP_BATCH_BITS);
     const uint64_t before = h->event_n;
     for (size_t i = 0; i < n && h->kinds.n > FEW; i++)
         __builtin_prefetch(&h->kinds.v[v[i] / 2], 1);
@@ -120,7 +109,7 @@ enum mt_status mt_heap_kind_events(struct mt_heap *h, const uint32_t *v, size_t 
         /* where so much is allocated that the sum may be too large, one by one */
         if (h->alloc_b >> (MT_HEAP_SUM_BITS - 1) == 0)
             *done += run_events(h, v + *done, n - *done, most);
-        if (*done < n && h->kinds.v[v[*done] / 2].epoch == MT_HEAP_WAITS)
+        if (*done < n && h->kinds.v[v[*done] / 2].bytes < 0)
             break;
         if (*done < n) {
             MT_TRY(one_event(h, v[*done], err));
@@ -184,7 +173,8 @@ void mt_heap_close_kinds(struct mt_heap *h)
     const char *name = mt_extra_names[MT_EXTRA_TEMPORARY_MOST_N];
     for (size_t i = 0; i < h->kinds.n; i++) {
         const struct mt_heap_kind *k = &h->kinds.v[i];
-        if (k->epoch == MT_HEAP_WAITS)
+        h->idle_kinds |= !k->alloc_n;
+        if (!k->alloc_n)
             continue;
         const uint32_t slot = settle(h, k, &of_sizes[mt_size_class(k->bytes)]);
         while (temporary_n.n <= slot)

@@ -17,7 +17,6 @@ enum {
     MT_HEAP_CHECK = (1 << 16) - 1, /* events between two looks at memory */
     MT_HEAP_SUM_BITS = 60
 };
-#define MT_HEAP_WAITS UINT64_MAX
 
 /* What a path does on the device, and did so far. By events, `live` is what it holds; by moments,
  * what it holds at the one under way. */
@@ -44,11 +43,10 @@ struct mt_heap_node {
 struct mt_heap_kind {
     int64_t bytes;
     int64_t live_n;
-    uint64_t epoch; /* as of paths; MT_HEAP_WAITS: its node was not said yet */
+    uint64_t epoch; /* as of paths */
     int64_t alloc_n;
     int64_t temporary_n; /* freed by the very next event */
-    uint32_t node;       /* before it was said, the reader's name of it */
-    uint32_t at;         /* as of paths */
+    uint32_t node, at;   /* as of paths */
     int64_t peak_n;
     int64_t last_n;
 };
@@ -103,6 +101,7 @@ struct mt_heap {
     /* kinds */
     MT_VEC(struct mt_heap_kind) kinds;
     uint32_t last_event; /* of a kind; odd: none that allocates */
+    bool idle_kinds;     /* at the close: some have no events, and paths without figures */
 
     /* sums */
     bool by_sums, has_peak_t;

@@ -333,10 +333,8 @@ static uint32_t kind_of(struct mt_heap *h, uint32_t node, int64_t bytes)
     kinds[n] = (uint64_t)node << 32 | (uint32_t)bytes;
     while (kinds[i] != kinds[n])
         i++;
-    if (i == n) {
-        assert_int_equal(mt_heap_add_kind(h, bytes, 0, &err), MT_OK);
-        mt_heap_kind_on(h, n, node);
-    }
+    if (i == n)
+        assert_int_equal(mt_heap_add_kind(h, bytes, node, &err), MT_OK);
     return i;
 }
 

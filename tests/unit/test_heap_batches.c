@@ -71,30 +71,18 @@ static void make_paths(struct mt_recording *r, uint32_t node[PATHS])
     mt_path_tree_free(&p);
 }
 
-/* Says of what each kind is, when its first event comes. */
-static size_t take_kinds(struct mt_heap *h, const uint32_t *v, size_t n, const uint32_t *node)
-{
-    struct mt_err err = MT_ERR_INIT;
-    size_t done = 0, some;
-    uint32_t path;
-    for (;; done += some) {
-        assert_int_equal(mt_heap_kind_events(h, v + done, n - done, &some, &err), MT_OK);
-        if (done + some == n)
-            return n;
-        assert_true(mt_heap_kind_waits(h, v[done + some] / 2, &path));
-        assert_int_equal(path, v[done + some] / 2 / SIZES);
-        mt_heap_kind_on(h, v[done + some] / 2, node[path]);
-    }
-}
-
 /* Takes events n..: one, or some of kinds. Returns how many. */
 static size_t take(struct mt_heap *h, struct events *e, const uint32_t node[PATHS], size_t n,
                    size_t some)
 {
     struct mt_err err = MT_ERR_INIT;
     const uint32_t kind = e->v[n] / 2;
-    if (some)
-        return take_kinds(h, e->v + n, some, node);
+    if (some) {
+        size_t done;
+        assert_int_equal(mt_heap_kind_events(h, e->v + n, some, &done, &err), MT_OK);
+        assert_int_equal(done, some);
+        return some;
+    }
     assert_int_equal((e->v[n] & 1 ? mt_heap_dealloc : mt_heap_alloc)(h, node[kind / SIZES],
                                                                      sizes[kind % SIZES], &err),
                      MT_OK);
@@ -109,7 +97,7 @@ static void read_all(struct mt_recording *r, struct events *e, const struct run 
     make_paths(r, node);
     struct mt_heap *h = mt_heap_open(r, MT_DEVICE_HEAP);
     for (uint32_t kind = 0; (many || run->wrong_pct) && kind < PATHS * SIZES; kind++)
-        assert_int_equal(mt_heap_add_kind(h, sizes[kind % SIZES], kind / SIZES, &err), MT_OK);
+        assert_int_equal(mt_heap_add_kind(h, sizes[kind % SIZES], node[kind / SIZES], &err), MT_OK);
     for (size_t n = 0; n < EVENTS;) {
         size_t to_tick = (size_t)run->tick_every - n % (size_t)run->tick_every;
         size_t some = many ? 1 + chance(e, MT_HEAP_BATCH) : run->wrong_pct > 0;
@@ -167,15 +155,12 @@ static void bad_event_of_many(void **state)
     struct mt_recording r;
     struct mt_err err = MT_ERR_INIT;
     size_t done;
-    uint32_t path;
     (void)state;
     mt_rec_init(&r);
     struct mt_heap *h = mt_heap_open(&r, MT_DEVICE_HEAP);
     const int64_t bytes[] = {5, (int64_t)1 << 60, 7, -1};
     for (uint32_t i = 0; i < MT_ARRAY_LEN(bytes); i++)
-        assert_int_equal(mt_heap_add_kind(h, bytes[i], i, &err), MT_OK);
-    for (uint32_t i = 0; i < 3; i++)
-        mt_heap_kind_on(h, i, MT_NONE);
+        assert_int_equal(mt_heap_add_kind(h, bytes[i], MT_NONE, &err), MT_OK);
     const uint32_t exceeds[] = {0, 2, 4}, no_size[] = {4, 6, 4};
     assert_int_equal(mt_heap_kind_events(h, exceeds, 3, &done, &err), MT_EINPUT);
     assert_int_equal(done, 1);
@@ -183,7 +168,6 @@ static void bad_event_of_many(void **state)
     err = (struct mt_err)MT_ERR_INIT;
     assert_int_equal(mt_heap_kind_events(h, no_size, 3, &done, &err), MT_OK);
     assert_int_equal(done, 1);
-    assert_false(mt_heap_kind_waits(h, 3, &path));
     assert_int_equal(mt_heap_level(h), 12);
     mt_heap_free(h);
     mt_rec_free(&r);
