@@ -120,13 +120,14 @@ static bool take_address(struct mt_fields *f, uint64_t *v)
     return (n < EIGHT || mt_hex_digit(*f->p) > 15) && !mt_field_goes_on(f);
 }
 
-/* "0x80", or "0" as glibc prints nothing. */
-static bool take_size(struct mt_fields *f, int64_t *size)
+/* "0x80", or "0" as glibc prints nothing; of what failed any, which may be of more bytes than can
+ * be. */
+static bool take_size(struct mt_fields *f, bool failed, int64_t *size)
 {
     uint64_t v;
     if (mt_field_address(f, &v)) {
-        *size = (int64_t)v;
-        return v <= (uint64_t)size_max;
+        *size = failed ? 0 : (int64_t)v;
+        return failed || v <= (uint64_t)size_max;
     }
     return mt_field_decimal(f, size) && *size == 0;
 }
@@ -168,7 +169,8 @@ static enum mt_status event(struct reader *r, char op, struct mt_fields f, uint3
     uint64_t address;
     int64_t size = 0;
     bool sized = op == '+' || op == '>' || op == '!';
-    if (!take_address(&f, &address) || (sized && !take_size(&f, &size)) || !mt_field_end(&f)) {
+    if (!take_address(&f, &address) || (sized && !take_size(&f, op == '!' || !address, &size)) ||
+        !mt_field_end(&f)) {
         skip(r);
         return MT_OK;
     }

@@ -38,7 +38,9 @@ static const struct summed_file mtraces[] = {
      START A "+ 0x10 0x10\n" A "< 0x10\n" A "+ 0x20 0x1\n" A "> 0x30 0x2\n",
      " alloc 19 n 3 peak 16 end 3 moments 4 events 4\n"
      "[a+0x12] 19/16/3\n"},
-    {"failed: allocated, moved", START A "+ 0x10 0x10\n" A "+ (nil) 0x1000\n" A "! 0x10 0x2000\n",
+    {"failed: allocated, moved",
+     START A "+ 0x10 0x10\n" A "+ (nil) 0x1000\n" A "! 0x10 0x2000\n" A
+             "+ (nil) 0xffffffffffffffff\n" A "! 0x10 0x4000000000000000\n",
      " alloc 16 n 1 peak 16 end 16 moments 1 events 1\n"
      "[a+0x12] 16/16/16\n"},
     {"nothing, which is a block too", START A "+ 0x10 0\n" A "+ 0x20 0x0\n",
