@@ -1,15 +1,31 @@
 #include "formats/call_lines.h"
 
+/* "<app>", the thread's name, which may have blanks and brackets in it, up to what is behind it. */
+static void take_name(struct mt_fields *f, const char *behind)
+{
+    enum { LONGEST = 16 + 4 };
+    size_t n = (size_t)(f->end - f->p);
+    const char *end = n && *f->p == '<' ? memmem(f->p, n < LONGEST ? n : LONGEST, behind, 2) : NULL;
+    if (end)
+        f->p = end + 1;
+}
+
 uint64_t mt_call_pid(struct mt_fields *f)
 {
     struct mt_fields at = *f;
     int64_t pid;
-    if (mt_field_take(&at, "[pid ") && mt_field_decimal(&at, &pid) && mt_field_take(&at, "]")) {
-        *f = at;
-        return (uint64_t)pid;
+    if (mt_field_take(&at, "[pid ") && mt_field_decimal(&at, &pid)) {
+        take_name(&at, ">]");
+        if (mt_field_take(&at, "]")) {
+            *f = at;
+            return (uint64_t)pid;
+        }
     }
     at = *f;
-    if (!mt_field_decimal(&at, &pid) || at.p == at.end || *at.p != ' ' || pid <= 0)
+    if (!mt_field_decimal(&at, &pid))
+        return 0;
+    take_name(&at, "> ");
+    if (at.p == at.end || *at.p != ' ' || pid <= 0)
         return 0;
     *f = at;
     return (uint64_t)pid;
@@ -25,6 +41,7 @@ bool mt_call_time(struct mt_fields *f, struct mt_call_clock *clock, int64_t *t)
     if (mt_field_decimal(&at, &h) && at.p < at.end && *at.p == ':' && at.p++ &&
         mt_field_decimal(&at, &m) && at.p < at.end && *at.p == ':' && at.p++ &&
         mt_field_fraction(&at, NS, t) && h >= 0 && h < 24 && m >= 0 && m < 60) {
+        clock->absolute = true;
         *t += (h * 60 + m) * 60 * second + clock->day;
         if (*t < clock->last - day / 2) { /* over midnight */
             clock->day += day;
@@ -34,7 +51,9 @@ bool mt_call_time(struct mt_fields *f, struct mt_call_clock *clock, int64_t *t)
         at = *f;
         if (!mt_field_fraction(&at, NS, t) || *t < 0 || !memchr(f->p, '.', (size_t)(at.p - f->p)))
             return false;
-        if (*t < since_1970 && __builtin_add_overflow(*t, clock->last, t))
+        clock->absolute |= *t >= since_1970;
+        if (*t < since_1970 &&
+            (clock->absolute || __builtin_add_overflow(*t, clock->last, t))) /* strace -C's sums */
             return false;
     }
     if (at.p == at.end || *at.p != ' ')

@@ -10,9 +10,10 @@
 /* Zeroed at the beginning of a log. */
 struct mt_call_clock {
     int64_t day, last; /* ns: of the midnight before, of the last line */
+    bool absolute; /* a line had a time of day or of the epoch: none is behind the line before */
 };
 
-/* "[pid 12] ", or "12 " where that is no time; 0: it has none. */
+/* "[pid 12] ", or "12 " where that is no time, also with a name, "12<app> "; 0: it has none. */
 uint64_t mt_call_pid(struct mt_fields *f);
 
 /* "11:16:33.123456", "1795213450.137316", "0.000123" (behind the line before), in ns; over midnight

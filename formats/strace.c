@@ -104,6 +104,19 @@ static enum mt_status begin_call(struct mt_strace *r, uint32_t thread, struct mt
     return mt_strace_begin(r, &call, err);
 }
 
+/* Whether "--- SIGCHLD {.., si_code=CLD_EXITED, .." says that the child has ended. */
+static bool is_end(struct mt_fields f)
+{
+    static const char code[] = "si_code=";
+    static const char *const ends[] = {"CLD_EXITED", "CLD_KILLED", "CLD_DUMPED"};
+    const char *at = memmem(f.p, (size_t)(f.end - f.p), code, sizeof code - 1);
+    f.p = at ? at + sizeof code - 1 : f.end;
+    for (size_t i = 0; i < MT_ARRAY_LEN(ends); i++)
+        if (mt_field_take(&f, ends[i]))
+            return true;
+    return false;
+}
+
 /* "+++ exited with 0 +++", "--- SIGCHLD {.., si_pid=12, ..} ---" */
 static enum mt_status read_sign(struct mt_strace *r, uint32_t thread, struct mt_fields f,
                                 struct mt_err *err)
@@ -118,7 +131,7 @@ static enum mt_status read_sign(struct mt_strace *r, uint32_t thread, struct mt_
     if (mt_field_take(&f, "--- SIGCHLD") && at) {
         struct mt_fields number = {at + sizeof child - 1, f.end};
         if (mt_field_decimal(&number, &pid) && pid > 0)
-            mt_strace_was_child(r, (uint64_t)pid);
+            return mt_strace_was_child(r, thread, (uint64_t)pid, is_end(f), err);
     }
     return MT_OK;
 }
@@ -164,6 +177,17 @@ static enum mt_status read_line(struct mt_strace *r, struct mt_err *err)
     return is_unfinished(r, thread, &f) ? MT_OK : begin_call(r, thread, f, err);
 }
 
+/* Where "strace:" begins: with the folder by which it was run, "/usr/bin/strace:". */
+static const char *begin_of_name(const char *line, const char *at)
+{
+    const char *p = at, *slash = NULL;
+    for (; p > line && !memchr(" \t,(){}<>[]\"'=", p[-1], 15); p--)
+        slash = p[-1] == '/' ? p - 1 : slash;
+    while (slash && slash > p && slash[-1] == '.') /* "../bin/strace:" */
+        slash--;
+    return slash ? slash : at;
+}
+
 /* What strace says at once stands in the line of a call, whose rest is the next line: "wait4(-1,
  * strace: Process 7 attached". */
 static bool is_attached(const struct mt_line *line, size_t *begun, uint64_t *pid)
@@ -175,7 +199,7 @@ static bool is_attached(const struct mt_line *line, size_t *begun, uint64_t *pid
     if (!at || !mt_field_take(&f, says) || !mt_field_decimal(&f, &number) || number <= 0 ||
         !mt_field_take(&f, "attached") || !mt_field_end(&f))
         return false;
-    *begun = (size_t)(at - line->s);
+    *begun = (size_t)(begin_of_name(line->s, at) - line->s);
     *pid = (uint64_t)number;
     return true;
 }

@@ -87,10 +87,22 @@ static int call_of(const struct mt_strace_call *call)
     return NOTHING;
 }
 
+/* strace -X raw and -e raw write numbers for NULL, sizes and flags. */
+bool mt_strace_number(struct mt_fields *f, uint64_t *v)
+{
+    int64_t number;
+    if (mt_field_address(f, v))
+        return true;
+    if (!mt_field_decimal(f, &number) || number < 0)
+        return false;
+    *v = (uint64_t)number;
+    return true;
+}
+
 static bool take_address(struct mt_fields *f, uint64_t *v)
 {
     *v = 0;
-    return mt_field_take(f, "NULL") || mt_field_address(f, v);
+    return mt_field_take(f, "NULL") || mt_field_address(f, v) || mt_field_take(f, "0");
 }
 
 /* Whether the next byte is one that ends an argument, or a result. */
@@ -101,11 +113,7 @@ static bool ends(const struct mt_fields *f)
 
 static bool take_size(struct mt_fields *f, uint64_t *v)
 {
-    int64_t size;
-    if (!mt_field_take(f, ",") || !mt_field_decimal(f, &size) || size < 0 || !ends(f))
-        return false;
-    *v = (uint64_t)size;
-    return true;
+    return mt_field_take(f, ",") && mt_strace_number(f, v) && *v <= INT64_MAX && ends(f);
 }
 
 /* The next argument, which is a word, or several with "|" between them. */
@@ -119,9 +127,21 @@ static struct mt_fields take_flags(struct mt_fields *f)
     return (struct mt_fields){s, f->p};
 }
 
-static bool has(struct mt_fields f, const char *flag)
+/* Bits of flags that are numbers. */
+enum { SHARED = 0x1, DONTUNMAP = 0x4, ANONYMOUS = 0x20, FOR_STACK = 0x20000 };
+
+static bool has(struct mt_fields f, const char *flag, uint64_t bit)
 {
-    return memmem(f.p, (size_t)(f.end - f.p), flag, strlen(flag));
+    uint64_t flags;
+    return memmem(f.p, (size_t)(f.end - f.p), flag, strlen(flag)) ||
+           (mt_strace_number(&f, &flags) && flags & bit);
+}
+
+/* Whether nobody may touch what a call is about. */
+static bool is_none(struct mt_fields prot)
+{
+    uint64_t flags;
+    return has(prot, "PROT_NONE", 0) || (mt_strace_number(&prot, &flags) && !flags);
 }
 
 /* "[file libc.so.6]" where the log has the names of files (strace -y). */
@@ -143,10 +163,11 @@ static uint32_t file_frame(struct mt_strace *r, struct mt_fields fd)
 
 static uint32_t kind_of(struct mt_strace *r, struct mt_fields flags, struct mt_fields fd)
 {
-    const char *name = has(flags, "MAP_STACK")    ? "[thread stacks]"
-                       : has(flags, "MAP_SHARED") ? "[shared memory]"
-                                                  : "[anonymous memory]";
-    return has(flags, "MAP_ANON") ? mt_native_explicit(&r->paths, name).frame : file_frame(r, fd);
+    const char *name = has(flags, "MAP_STACK", FOR_STACK) ? "[thread stacks]"
+                       : has(flags, "MAP_SHARED", SHARED) ? "[shared memory]"
+                                                          : "[anonymous memory]";
+    return has(flags, "MAP_ANON", ANONYMOUS) ? mt_native_explicit(&r->paths, name).frame
+                                             : file_frame(r, fd);
 }
 
 /* Its arguments, into r->next; false: they are none of such a call. */
@@ -162,7 +183,7 @@ static bool take_args(struct mt_strace *r, int what, const struct mt_strace_call
         prot = take_flags(&a);
         flags = take_flags(&a);
         fd = take_flags(&a);
-        r->next.reserved = has(prot, "PROT_NONE");
+        r->next.reserved = is_none(prot);
         r->next.kind = kind_of(r, flags, fd);
         *at = returned;
         return is_address;
@@ -172,14 +193,14 @@ static bool take_args(struct mt_strace *r, int what, const struct mt_strace_call
         if (!take_address(&a, &r->next.old_at) || !take_size(&a, &r->next.old_bytes) ||
             !take_size(&a, &r->next.bytes))
             return false;
-        if (has(a, "MREMAP_DONTUNMAP"))
+        if (has(take_flags(&a), "MREMAP_DONTUNMAP", DONTUNMAP))
             r->next.old_bytes = 0;
         *at = returned;
         return is_address;
     case PROTECTS:
         if (!take_address(&a, at) || !take_size(&a, &r->next.bytes))
             return false;
-        r->next.reserved = has(take_flags(&a), "PROT_NONE");
+        r->next.reserved = is_none(take_flags(&a));
         return true;
     default:
         r->next.kind = mt_native_explicit(&r->paths, "[heap]").frame;
@@ -240,7 +261,7 @@ enum mt_status mt_strace_begin(struct mt_strace *r, const struct mt_strace_call 
     bool *early = &r->processes.threads.v[call->thread].early, begun = *early;
     *early = false;
     if (fails) {
-        if (what < FORKS && has(call->result, "ENOMEM"))
+        if (what < FORKS && memmem(result.p, (size_t)(result.end - result.p), "ENOMEM", 6))
             mt_rec_note(r->rec, MT_NOTE_OOM, (int64_t)r->line.offset, 0);
         if (begun && failed) /* what it was taken to unmap is there */
             mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);

@@ -81,6 +81,9 @@ void mt_strace_init(struct mt_strace *r);
 void mt_strace_free(struct mt_strace *r);
 enum mt_status mt_strace_check_memory(struct mt_strace *r, struct mt_err *err);
 
+/* A number, decimal or behind "0x". */
+bool mt_strace_number(struct mt_fields *f, uint64_t *v);
+
 /* ---- in the order of lines ---- */
 
 /* The time of a line; timed false: it has none. */
@@ -115,7 +118,9 @@ void mt_strace_forked(struct mt_strace *r, const struct mt_strace_call *call);
 enum mt_status mt_strace_run(struct mt_strace *r, uint32_t thread, struct mt_err *err);
 /* What a process has when it ends is gone, but for the last one, where it is the end of the log. */
 enum mt_status mt_strace_exit(struct mt_strace *r, uint32_t thread, struct mt_err *err);
-/* A process has ended that had that number. */
-void mt_strace_was_child(struct mt_strace *r, uint64_t pid);
+/* What has that number is a process, which the thread made; ended: it is gone, which strace -qqq
+ * says nowhere else. */
+enum mt_status mt_strace_was_child(struct mt_strace *r, uint32_t thread, uint64_t pid, bool ended,
+                                   struct mt_err *err);
 
 #endif

@@ -34,9 +34,20 @@ static uint32_t add_thread(struct mt_strace *r, uint64_t pid, uint32_t process)
     return *at;
 }
 
+/* Whether a call, "clone({flags=CLONE_VM|..", makes what has the memory of its maker. */
 static bool shares_memory(const char *s, size_t n)
 {
-    return memmem(s, n, "CLONE_VM", 8) || (n > 5 && memcmp(s, "vfork", 5) == 0);
+    enum { VM = 0x100 };
+    static const char named[] = "flags=";
+    struct mt_fields f = mt_fields_of(s, n);
+    const char *at = memmem(s, n, named, sizeof named - 1);
+    uint64_t flags;
+    if (memmem(s, n, "CLONE_VM", 8) || mt_field_take(&f, "vfork"))
+        return true;
+    if (!at && mt_field_take(&f, "clone3(")) /* -e verbose=none; the C library makes threads so */
+        return true;
+    f.p = at ? at + sizeof named - 1 : f.p;
+    return (at || mt_field_take(&f, "clone(")) && mt_strace_number(&f, &flags) && flags & VM;
 }
 
 /* A thread, or a process, that another is known to have made. */
@@ -109,8 +120,7 @@ void mt_strace_forked(struct mt_strace *r, const struct mt_strace_call *call)
     int64_t pid;
     if (!mt_field_decimal(&f, &pid) || pid <= 0)
         return;
-    bool shares = shares_memory(call->args.p, (size_t)(call->args.end - call->args.p)) ||
-                  shares_memory(call->name, call->name_n + 1);
+    bool shares = shares_memory(call->name, (size_t)(call->args.end - call->name));
     const uint32_t own = p->threads.v[call->thread].process;
     if (!p->threads.v[0].pid && !is_follower(p)) { /* not in the log, or attached later */
         *mt_map_at(&p->made, (uint64_t)pid) = shares ? own + 1 : 0;
@@ -149,11 +159,20 @@ enum mt_status mt_strace_exit(struct mt_strace *r, uint32_t thread, struct mt_er
     return mt_mappings_clear(&p->mappings, r->heap, err);
 }
 
-void mt_strace_was_child(struct mt_strace *r, uint64_t pid)
+enum mt_status mt_strace_was_child(struct mt_strace *r, uint32_t thread, uint64_t pid, bool ended,
+                                   struct mt_err *err)
 {
-    uint32_t known = mt_map_get(&r->processes.of_pid, pid);
-    if (known == MT_MAP_NONE || !r->processes.threads.v[known].guessed)
-        return;
-    r->processes.threads.v[known].guessed = false;
-    r->mixed_n++;
+    struct mt_strace_processes *p = &r->processes;
+    const uint32_t known = mt_map_get(&p->of_pid, pid);
+    if (known == MT_MAP_NONE)
+        return MT_OK;
+    r->mixed_n += p->threads.v[known].guessed;
+    p->threads.v[known].guessed = false;
+    const uint32_t process = p->threads.v[known].process;
+    const bool shared =
+        process == p->threads.v[thread].process; /* it has the thread's own memory */
+    for (size_t i = 0; ended && i < p->threads.n; i++)
+        if (!p->threads.v[i].ended && (shared ? i == known : p->threads.v[i].process == process))
+            MT_TRY(mt_strace_exit(r, (uint32_t)i, err));
+    return MT_OK;
 }

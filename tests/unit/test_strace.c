@@ -54,6 +54,42 @@ static const struct summed_file files[] = {
      "munmap(0x10000, 4096) = 0\n",
      " alloc 16384 n 3 peak 16384 end 4096 moments 5 events 5\n"
      "[anonymous memory] 16384/16384/4096\n"},
+    {"without -o, of a strace that was run by its path",
+     "mmap(NULL, 4096, " RW ") = 0x10000\nclone(child_stack=NULL, flags=SIGCHLD/usr/bin/strace: "
+     "Process 8 attached\n, child_tidptr=0x0) = 8\n../a/strace: Process 9 attached\n"
+     "[pid 8] mmap(NULL, 8192, " RW ") = 0x20000\n[pid 8] +++ exited with 0 +++\n",
+     " alloc 12288 n 2 peak 12288 end 4096 moments 2 events 2\n"
+     "[anonymous memory] 12288/12288/4096\n"},
+    {"numbers with names (-Y), no times behind the line before where others are of the day (-C)",
+     "7<my app> 10:00:00.5 mmap(NULL, 4096, " RW ") = 0x10000\n7<my app> 10:00:01.5 "
+     "clone(child_stack=NULL, flags=SIGCHLD) = 8<a>b>\n[pid 8<a>b>] 10:00:01.5 mmap(NULL, 8192, " RW
+     ") = 0x10000\n8<a>b> 10:00:02.5 +++ exited with 0 +++\n% time     seconds  usecs/call\n"
+     " 60.00    0.000100          10        10           mmap\n",
+     " alloc 12288 n 2 peak 12288 end 4096 moments 3 ns 2000000000\n"
+     "[anonymous memory] 12288/12288/4096\n"},
+    {"flags that are numbers (-X raw, -e raw=all)",
+     "mmap(0, 0x2000, 0x3, 0x22, 0xffffffff, 0) = 0x10000\n"
+     "mmap(NULL, 4096, 0x3, 0x20022, -1, 0) = 0x20000\nmmap(NULL, 4096, 0, 0x22, -1, 0) = 0x30000\n"
+     "mprotect(0x30000, 0x1000, 0x3) = 0\nmprotect(0x10000, 4096, 0) = 0\n"
+     "mmap(0, 4096, 0x1, 0x1, 3, 0) = 0x40000\nmremap(0x20000, 4096, 4096, 0x5) = 0x50000\n",
+     " alloc 24576 n 5 peak 20480 end 20480 moments 6 events 7\n[anonymous memory] "
+     "12288/8192/8192\n[thread stacks] 8192/8192/8192\n[files] 4096/4096/4096\n"},
+    {"what a call makes, by flags that are numbers, or are not there",
+     "1 mmap(NULL, 4096, " RW ") = 0x10000\n1 clone(child_stack=0x1, flags=0x3d0f00) = 2\n"
+     "1 clone3(0x7f01, 88) = 3\n1 clone(0x3d0f00, 0x7f) = 4\n2 munmap(0x10000, 1024) = 0\n"
+     "3 mmap(NULL, 4096, " RW ") = 0x10000\n4 munmap(0x10000, 4096) = 0\n"
+     "1 clone(child_stack=NULL, flags=0x1200011) = 5\n5 mmap(NULL, 4096, " RW ") = 0x10000\n"
+     "1 mmap(NULL, 4096, " RW ") = 0x10000\n",
+     " alloc 16384 n 4 peak 8192 end 8192 moments 6 events 6\n"
+     "[anonymous memory] 16384/8192/8192\n"},
+    {"children whose end only their parents are told (-qqq)",
+     "1 mmap(NULL, 4096, " RW ") = 0x10000\n1 clone(child_stack=NULL, flags=SIGCHLD) = 2\n"
+     "2 clone(child_stack=0x1, flags=CLONE_VM) = 3\n3 mmap(NULL, 8192, " RW ") = 0x20000\n"
+     "1 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_STOPPED, si_pid=2} ---\n"
+     "1 vfork() = 4\n1 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_KILLED, si_pid=4} ---\n"
+     "1 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=2} ---\n",
+     " alloc 12288 n 2 peak 12288 end 4096 moments 2 events 2\n"
+     "[anonymous memory] 12288/12288/4096\n"},
     {"what is reserved is none",
      "mmap(NULL, 65536, PROT_NONE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x10000\n"
      "mprotect(0x10000, 8192, PROT_READ|PROT_WRITE) = 0\nmprotect(0x11000, 4096, PROT_NONE) = 0\n"
