@@ -146,6 +146,32 @@ static bool has(const char *name, const char *const *words)
     return false;
 }
 
+/* Whether the name has one of the words, which end where letters do: "rss_delta", not "deltas". */
+static bool has_word(const char *name, const char *const *words)
+{
+    for (; *words; words++) {
+        const size_t n = strlen(*words);
+        for (const char *at = name; (at = strstr(at, *words)); at += n)
+            if ((at == name || !isalpha((unsigned char)at[-1])) && !isalpha((unsigned char)at[n]))
+                return true;
+    }
+    return false;
+}
+
+static bool ends_in(const char *name, const char *end)
+{
+    const size_t n = strlen(name), k = strlen(end);
+    return n >= k && strcmp(name + n - k, end) == 0;
+}
+
+/* A name of how much more or less there is, or may be: no level. "from" is one of two levels. */
+static bool is_no_level(const char *name)
+{
+    static const char *const others[] = {"delta", "diff",   "difference", "growth",    "increase",
+                                         "limit", "change", "increment",  "threshold", NULL};
+    return has_word(name, others) && !ends_in(name, " from");
+}
+
 int mt_text_step_word(const char *name)
 {
     static const char *const words[] = {"epoch", "step", "iteration", "iter", "batch"};
@@ -164,8 +190,9 @@ static enum mt_pair_meaning meaning_of(const struct mt_text_pair *p)
     static const char *const of_others[] = {"torch", "cuda", "gpu", "device", "average", NULL};
     static const char *const others[] = {"mem",  "alloc", "reserv", "heap", "cuda", "gpu",
                                          "swap", "uss",   "pss",    "vms",  NULL};
-    const bool process =
+    const bool resident =
         (has(p->name, rss) || strstr(p->name, "memory usage")) && !has(p->name, of_others);
+    const bool process = resident && !is_no_level(p->name);
     if (!p->unit && !p->odd && mt_text_step_word(p->name) && p->value % micro == 0)
         return MT_PAIR_STEP;
     if (strstr(p->name, "average"))
@@ -174,14 +201,15 @@ static enum mt_pair_meaning meaning_of(const struct mt_text_pair *p)
         return process ? MT_PAIR_UNREAD : MT_PAIR_NOTHING;
     if (process)
         return has(p->name, most) ? MT_PAIR_PEAK : MT_PAIR_LEVEL;
-    return has(p->name, others) ? MT_PAIR_OTHER : MT_PAIR_NOTHING;
+    return resident || has(p->name, others) ? MT_PAIR_OTHER : MT_PAIR_NOTHING;
 }
 
 void mt_text_pair_mean(struct mt_text_pair *p, const struct mt_text_pair *before)
 {
     const bool behind = before && before->meaning == MT_PAIR_LEVEL && p->unit;
     p->meaning = meaning_of(p);
-    if (behind && (strcmp(p->name, "->") == 0 || strcmp(p->name, "to") == 0)) {
+    if (behind && (strcmp(p->name, "->") == 0 || strcmp(p->name, "to") == 0 ||
+                   (strcmp(p->name, "after") == 0 && ends_in(before->name, " before")))) {
         memcpy(p->name, before->name, sizeof p->name);
         p->meaning = MT_PAIR_LEVEL;
     } else if (behind && (strcmp(p->name, "peak") == 0 || strcmp(p->name, "(peak") == 0)) {

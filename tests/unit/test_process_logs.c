@@ -281,6 +281,14 @@ static const struct pattern_file patterns[] = {
      "samples 3 from 0\nprocess 1024..2048 until 2 peak 7168\npeak_rss of process 7168 at 2\n"
      "gpu of process 1024 at 3\n",
      NULL},
+    {"how much more there is, or may be, is no level",
+     "RSS limit: 9 KiB\nRSS delta: 8 KiB, RSS: 2 KiB\nmemory usage increased from 1 KiB to 3 KiB\n"
+     "peak_rss_growth=7KiB\nRSS deltas: 4 KiB\n",
+     "samples 5 from 0\nprocess 2048..4096 until 5 peak 4096\nrss_limit of process 9216 at 1\n"
+     "rss_delta of process 8192 at 2\npeak_rss_growth of process 7168 at 4\n",
+     NULL},
+    {"before and after", "RSS before: 1 KiB after: 5 KiB\nRSS 2 KiB after 7 KiB\n",
+     "samples 2 from 0\nprocess 1024..2048 until 2 peak 5120\n", NULL},
     {"the process's memory in no unit is lost, where other lines have one",
      "RSS: 1,5 KiB\nRSS: 2G\nRSS: 3 KiB, RSS feed: 3\nRSS: 4 KiB\nRSS: 1,020,5 KiB\nRSS: 7\n",
      "samples 2 from 0\nprocess 3072..4096 until 2 peak 4096\nnote skipped 4\n", NULL},
