@@ -376,6 +376,8 @@ static enum mt_status give_missing(struct reader *r, struct mt_err *err)
         return MT_OK;
     if ((missing.end_n || missing.alloc_n) && !r->has_mappings)
         MT_TRY(cut(r, err));
+    if (r->jemalloc && r->sampled.period > 1) /* its total is unsampled as one, not a sum */
+        return MT_OK;
     if (more || blocks)
         mt_rec_note(r->rec, MT_NOTE_MOMENT_SUM, -1, more);
     if (missing.end_b || missing.alloc_b) {

@@ -65,6 +65,12 @@ static const struct summed_file profiles[] = {
      " alloc 1099378 n 21 peak ? end 524296 no time 0\n"
      "[a b+0x1011] 1099378/0/524296\n"
      "note sampled 1\n"},
+    {"jemalloc, sampled, whose totals are no sums of stacks",
+     "heap_v2/16384\n  t*: 1145: 6641247 [0: 0]\n@ 0x2012\n  t*: 26: 2913 [0: 0]\n"
+     "@ 0x2022\n  t*: 20: 20971520 [0: 0]\n" MAPS,
+     " alloc ? n ? peak ? end 21398962 no time 0\n"
+     "[a b+0x1011] 0/0/427442\n[a b+0x1021] 0/0/20971520\n"
+     "note sampled 1\n"},
     {"Go's, of which a stack makes no sense",
      TEXT "1: 10 [1: 10] @ heap/2\n1: 10 [1: 10] @ 0x1\n#\t0x1\tmain.a+0x1\t\t/a/main.go:12\n"
           "x @ 0x5\n#\t0x5\tmain.b+0x1\t\t/a/main.go:9\n",
