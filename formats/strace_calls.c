@@ -25,6 +25,7 @@ void mt_strace_free(struct mt_strace *r)
         mt_mappings_free(&r->processes.all.v[i].mappings);
     mt_vec_free(&r->processes.threads);
     mt_vec_free(&r->processes.all);
+    mt_vec_free(&r->processes.moving);
     mt_map_free(&r->processes.of_pid);
     mt_map_free(&r->processes.children);
     mt_map_free(&r->processes.made);
@@ -209,17 +210,55 @@ static bool take_args(struct mt_strace *r, int what, const struct mt_strace_call
     }
 }
 
+/* What a call may move that begins here. */
+static void begin_moving(struct mt_strace *r, uint32_t thread, uint64_t at, uint64_t bytes)
+{
+    struct mt_strace_processes *p = &r->processes;
+    size_t i = 0;
+    p->threads.v[thread].moves_at = at;
+    p->threads.v[thread].moves_bytes = bytes;
+    while (i < p->moving.n && p->moving.v[i] != thread)
+        i++;
+    if (i == p->moving.n)
+        *mt_vec_push(&p->moving) = thread;
+}
+
+/* Where a call gets addresses that another thread's mremap() has not left yet, it has left them:
+ * where to will be said when it returns. */
+static enum mt_status leave_moving(struct mt_strace *r, struct mt_err *err)
+{
+    struct mt_strace_processes *p = &r->processes;
+    const uint32_t process = p->threads.v[r->next.thread].process;
+    for (size_t i = 0; i < p->moving.n; i++) {
+        struct mt_strace_thread *t = &p->threads.v[p->moving.v[i]];
+        bool known;
+        if (!t->moves_bytes)
+            p->moving.v[i--] = p->moving.v[--p->moving.n];
+        else if (t->process == process && (r->next.at - t->moves_at < t->moves_bytes ||
+                                           t->moves_at - r->next.at < r->next.bytes)) {
+            MT_TRY(mt_mappings_unmap(&p->all.v[process].mappings, r->heap, t->moves_at,
+                                     t->moves_bytes, &known, err));
+            t->moves_bytes = 0;
+            t->moved = true;
+        }
+    }
+    return MT_OK;
+}
+
 /* What a call unmaps that begins here, and is not known to have worked: of munmap() all, of
  * mremap() what is then too much. */
 static void begin_unmapping(struct mt_strace *r, uint32_t thread, struct mt_fields f)
 {
     bool unmaps = mt_field_take(&f, "munmap("), moves = !unmaps && mt_field_take(&f, "mremap(");
     uint64_t at, bytes, left = 0;
-    r->processes.threads.v[thread].early = false;
+    r->processes.threads.v[thread].early = r->processes.threads.v[thread].moved = false;
+    r->processes.threads.v[thread].moves_bytes = 0;
     if ((!unmaps && !moves) || !take_address(&f, &at) || !take_size(&f, &bytes) ||
         (moves && !take_size(&f, &left)))
         return;
     left = (left + PAGE - 1) / PAGE * PAGE;
+    if (moves && !has(take_flags(&f), "MREMAP_DONTUNMAP", DONTUNMAP))
+        begin_moving(r, thread, at, bytes < left ? bytes : left);
     if (at % PAGE || bytes <= left)
         return; /* it fails, or unmaps nothing yet */
     r->processes.threads.v[thread].early = true;
@@ -258,8 +297,10 @@ enum mt_status mt_strace_begin(struct mt_strace *r, const struct mt_strace_call 
         return MT_OK;
     bool fails = (mt_field_decimal(&result, &failed) && failed < 0) || mt_field_take(&result, "?");
     r->call_n += what < FORKS;
-    bool *early = &r->processes.threads.v[call->thread].early, begun = *early;
-    *early = false;
+    struct mt_strace_thread *t = &r->processes.threads.v[call->thread];
+    const bool begun = t->early, moved = t->moved;
+    t->early = t->moved = false;
+    t->moves_bytes = 0;
     if (fails) {
         if (what < FORKS && memmem(result.p, (size_t)(result.end - result.p), "ENOMEM", 6))
             mt_rec_note(r->rec, MT_NOTE_OOM, (int64_t)r->line.offset, 0);
@@ -283,6 +324,8 @@ enum mt_status mt_strace_begin(struct mt_strace *r, const struct mt_strace_call 
     }
     if (begun) /* what is too much is gone */
         r->next.old_bytes = r->next.bytes;
+    if (moved && what == MOVES)
+        r->next.old_at = r->next.old_bytes = 0;
     r->next.what = what;
     r->next.thread = call->thread;
     return MT_OK;
@@ -403,6 +446,8 @@ enum mt_status mt_strace_happen(struct mt_strace *r, struct mt_err *err)
     struct mt_mappings *m = &mt_strace_process_of(r, r->next.thread)->mappings;
     r->next.what = NOTHING;
     r->steps.n = 0;
+    if (what == MAPS || what == MOVES)
+        MT_TRY(leave_moving(r, err));
     switch (what) {
     case MAPS:
         return mt_mappings_map(m, r->heap, r->next.at, r->next.bytes, r->next.reserved, node, err);

@@ -26,10 +26,12 @@ struct mt_strace_processes {
         uint32_t process;
         uint32_t root; /* node with --split thread; MT_NONE: none yet */
         bool ended;
-        bool guessed;          /* nobody has said whether it is a thread or a process */
-        bool announced;        /* its parent's call has returned */
-        struct mt_buf pending; /* a call that has not returned yet */
-        bool early;            /* what that unmaps is gone */
+        bool guessed;                   /* nobody has said whether it is a thread or a process */
+        bool announced;                 /* its parent's call has returned */
+        struct mt_buf pending;          /* a call that has not returned yet */
+        bool early;                     /* what that unmaps is gone */
+        bool moved;                     /* what that moves is gone, and others have its addresses */
+        uint64_t moves_at, moves_bytes; /* what it may move; 0 bytes: nothing */
     })
     threads;
     MT_VEC(struct mt_strace_process {
@@ -38,9 +40,10 @@ struct mt_strace_processes {
         bool forked;       /* it has what its parent had, which is in no figure of it */
     })
     all;
-    struct mt_map children; /* numbers that strace said it attached, as it does without -o */
-    struct mt_map made;     /* numbers that calls returned before that: 1 and the process that it
-                               is a thread of; 0: a process of its own */
+    struct mt_map children;  /* numbers that strace said it attached, as it does without -o */
+    struct mt_map made;      /* numbers that calls returned before that: 1 and the process that it
+                                is a thread of; 0: a process of its own */
+    MT_VEC(uint32_t) moving; /* threads with moves_bytes, and some that had any */
     struct mt_map of_pid;
     uint32_t running_n; /* threads */
     uint32_t forking;   /* the last thread that began to make another; MT_NONE: none did */

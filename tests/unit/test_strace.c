@@ -156,6 +156,14 @@ static const struct summed_file files[] = {
      ") = 0x10000\n7 <... munmap resumed>) = 0\n",
      " alloc 12288 n 2 peak 8192 end 4096 moments 3 events 4\n[anonymous memory] "
      "12288/8192/4096\n"},
+    {"addresses that another thread gets before mremap returns",
+     "1 mmap(NULL, 8192, " RW ") = 0x10000\n1 mremap(0x10000, 8192, 16384, MREMAP_MAYMOVE "
+     "<unfinished ...>\n2 mremap(0x70000, 4096, 8192, MREMAP_MAYMOVE <unfinished ...>\n"
+     "3 mmap(NULL, 12288, " RW ") = 0xf000\n2 <... mremap resumed>) = 0x90000\n"
+     "1 <... mremap resumed>) = 0x20000\n3 munmap(0xf000, 12288) = 0\n"
+     "1 munmap(0x20000, 16384) = 0\n",
+     " alloc 45056 n 4 peak 36864 end 8192 moments 6 events 6\n"
+     "[anonymous memory] 45056/36864/8192\nnote before_trace 1\n"},
     {"the end of a mapping that shrinks",
      "7 mmap(NULL, 8192, " RW ") = 0x10000\n7 mremap(0x10000, 8192, 4000, 0 <unfinished ...>\n"
      "8 mmap(NULL, 4096, " RW ") = 0x11000\n7 <... mremap resumed>) = 0x10000\n",
