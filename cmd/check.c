@@ -71,8 +71,8 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     if (ranks)
         mt_show_note("These are ranks of a job, not repeats: each is checked by itself.");
     mt_findings_find(&rules, &new, baselines.n ? &base : NULL, each || ranks, &found);
-    found.unnamed = new.runs.n == 1 && !group &&
-                    (!args->n || strcmp(args->v[0], new.runs.v[0].name) != 0);
+    found.unnamed =
+        new.runs.n == 1 && !group && (!args->n || strcmp(args->v[0], new.runs.v[0].name) != 0);
     MT_TRY_OUT(mt_check_show(&found, mt_check_format_of(mt_common.format), err));
     *exit_code = found.n_of[MT_CHECK_FAIL] ? 1 : found.n_of[MT_CHECK_INCONCLUSIVE] ? 3 : 0;
 out:

@@ -64,6 +64,7 @@ struct reader {
         uint32_t pending_n;
         uint64_t inner_n, inner_at; /* calls since these began; offset of the first */
         uint32_t root;              /* node with --split thread; MT_NONE: none yet */
+        bool ended;
     })
     threads;
     struct mt_map of_pid;
@@ -73,8 +74,8 @@ struct reader {
     struct mt_buf text;       /* scratch */
     struct mt_call_clock clock;
     int64_t first_time, event_n;
-    bool timed, clocked; /* lines have times; the one under way has */
-    uint64_t line_n, call_n, child_n, beside;
+    bool timed, clocked;                               /* lines have times; the one under way has */
+    uint64_t line_n, call_n, child_n, ended_n, beside; /* ended_n: threads */
 };
 
 static void skip(struct reader *r)
@@ -368,12 +369,19 @@ static enum mt_status read_line(struct reader *r, struct mt_err *err)
     if (mt_field_end(&f))
         return MT_OK;
     r->child_n += mt_field_take(&f, "--- SIGCHLD") || mt_field_take(&f, "--- Called exec");
+    const bool all_ended = r->threads.n && r->ended_n == r->threads.n;
     uint32_t thread = thread_of(r, pid);
-    if (mt_field_take(&f, "+++")) { /* it has ended: another may get its number */
+    bool ends = mt_field_take(&f, "+++"); /* it has ended: another may get its number */
+    r->ended_n += (uint64_t)ends - r->threads.v[thread].ended;
+    r->threads.v[thread].ended = ends;
+    if (ends) {
         give_up(r, thread);
         return MT_OK;
     }
-    return mt_field_take(&f, "<...") ? end_call(r, thread, f, err) : begin_call(r, thread, f, err);
+    if (mt_field_take(&f, "<..."))
+        return end_call(r, thread, f, err);
+    r->child_n += all_ended; /* or another log behind this one */
+    return begin_call(r, thread, f, err);
 }
 
 static enum mt_status check_memory(struct reader *r, struct mt_err *err)

@@ -41,6 +41,7 @@ struct reader {
     bool marked, fell;       /* a snapshot is marked as the peak; some level fell */
     bool ruled;              /* the last line was "#-----------": a snapshot's head was to follow */
     bool has_unit;           /* the file says what its times are */
+    uint64_t head_n;         /* "desc:" */
 };
 
 /* ---- snapshots ---- */
@@ -226,8 +227,8 @@ static bool read_figure(struct reader *r, struct mt_fields *f)
 
 static enum mt_status read_line(struct reader *r, const struct mt_line *line, struct mt_err *err)
 {
-    struct mt_fields f = mt_fields_of(line->s, line->n), again = f;
-    bool head;
+    struct mt_fields f = mt_fields_of(line->s, line->n), again = f, head = f;
+    bool in_head;
     r->ruled = line->n && line->s[0] == '#';
     if (!line->n || r->ruled)
         return MT_OK;
@@ -237,8 +238,10 @@ static enum mt_status read_line(struct reader *r, const struct mt_line *line, st
     }
     if (mt_field_take(&f, "snapshot="))
         return open_snapshot(r, &f, line, err);
-    bool good = read_head(r, &again, &head);
-    if (!head)
+    if (mt_field_take(&head, "desc:") && r->head_n++)
+        return mt_reader_two("massif profiles", line->offset, err);
+    bool good = read_head(r, &again, &in_head);
+    if (!in_head)
         good = r->now.open && read_figure(r, &f) && mt_field_end(&f);
     if (!good) {
         mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)line->offset, 0);

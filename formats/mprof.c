@@ -23,7 +23,8 @@ struct reader {
     const struct mt_read_opts *opts;
     struct mt_recording *rec;
     struct mt_process_log log;
-    bool begun; /* the first time is known */
+    bool begun;         /* the first time is known */
+    uint64_t command_n; /* each run of mprof begins with one */
 };
 
 static void skip(struct reader *r)
@@ -66,6 +67,7 @@ static void read_command(struct reader *r, struct mt_fields *f)
     size_t n;
     mt_field_rest(f, &s, &n);
     mt_rec_meta_text(r->rec, "cmd", s, n);
+    r->command_n++;
 }
 
 /* "MEM 16.839844 1795253488.3987", or of a child, whose number stands before that. A process that
@@ -137,6 +139,8 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
     MT_TRY(st);
     MT_TRY(mt_reader_found(
         r->rec, "The program ended before mprof looked at it, or the file is damaged.", err));
+    if (r->command_n > 1) /* it appends to a file that is there */
+        mt_rec_note_n(r->rec, MT_NOTE_APPENDED, r->command_n, -1);
     return mt_process_close(&r->log, err);
 }
 

@@ -53,29 +53,48 @@ static bool take_other_pid(struct mt_fields *f, uint64_t *pid)
     return true;
 }
 
+static const char unfinished[] = "<unfinished ...>";
+
+static bool ends_later(const struct mt_fields *f)
+{
+    size_t tail = sizeof unfinished - 1;
+    return (size_t)(f->end - f->p) >= tail && memcmp(f->end - tail, unfinished, tail) == 0;
+}
+
 /* Whether the call ends later, on a line of its own; it is kept until then. */
 static bool is_unfinished(struct mt_strace *r, uint32_t thread, const struct mt_fields *f)
 {
-    static const char later[] = "<unfinished ...>";
-    size_t n = (size_t)(f->end - f->p), tail = sizeof later - 1;
-    if (n < tail || memcmp(f->end - tail, later, tail) != 0)
+    if (!ends_later(f))
         return false;
-    mt_strace_pending(r, thread, f->p, n - tail < PENDING_MAX ? n - tail : PENDING_MAX);
+    size_t n = (size_t)(f->end - f->p) - (sizeof unfinished - 1);
+    mt_strace_pending(r, thread, f->p, n < PENDING_MAX ? n : PENDING_MAX);
     return true;
 }
 
-static const char *const calls[] = {"brk", "mmap", "mmap2", "munmap", "mremap", "mprotect"};
+/* Whether a call of that name, "mmap(", stands there, with one of `first` as its first byte. */
+static bool has_call(const struct mt_fields *f, const char *name, const char *first)
+{
+    const char *at = f->p;
+    size_t n = strlen(name);
+    for (; (at = memmem(at, (size_t)(f->end - at), name, n)); at += n)
+        if ((size_t)(f->end - at) > n && strchr(first, at[n]) &&
+            (ends_later(f) || memmem(at, (size_t)(f->end - at), ") ", 2)))
+            return true;
+    return false;
+}
 
-/* Whether the line has one of the calls behind what a program printed without an end of line. */
+/* Whether the line has a call that is read behind something else: what a program printed without
+ * an end of line, or a number that is damaged. */
 static bool hides_call(const struct mt_fields *f)
 {
-    for (size_t i = 0; i < MT_ARRAY_LEN(calls); i++) {
-        size_t n = strlen(calls[i]);
-        const char *at = memmem(f->p, (size_t)(f->end - f->p), calls[i], n);
-        if (at && (size_t)(f->end - at) > n + 1 && at[n] == '(' && strchr("0N", at[n + 1]) &&
-            memmem(at, (size_t)(f->end - at), ") ", 2))
+    static const struct {
+        const char *name, *first;
+    } hidden[] = {{"brk(", "0N"},    {"mmap(", "0N"},     {"mmap2(", "0N"},  {"munmap(", "0N"},
+                  {"mremap(", "0N"}, {"mprotect(", "0N"}, {"execve(", "\""}, {"clone(", "c"},
+                  {"clone3(", "{"},  {"fork(", ")"}};
+    for (size_t i = 0; i < MT_ARRAY_LEN(hidden); i++)
+        if (has_call(f, hidden[i].name, hidden[i].first))
             return true;
-    }
     return false;
 }
 
@@ -118,22 +137,21 @@ static bool is_end(struct mt_fields f)
 }
 
 /* "+++ exited with 0 +++", "--- SIGCHLD {.., si_pid=12, ..} ---" */
-static enum mt_status read_sign(struct mt_strace *r, uint32_t thread, struct mt_fields f,
-                                struct mt_err *err)
+static void read_sign(struct mt_strace *r, uint32_t thread, struct mt_fields f)
 {
     static const char child[] = "si_pid=";
     int64_t pid;
-    if (mt_field_take(&f, "+++"))
-        return mt_field_take(&f, "exited") || mt_field_take(&f, "killed")
-                   ? mt_strace_exit(r, thread, err)
-                   : MT_OK;
+    if (mt_field_take(&f, "+++")) {
+        if (mt_field_take(&f, "exited") || mt_field_take(&f, "killed"))
+            mt_strace_exit(r, thread);
+        return;
+    }
     const char *at = memmem(f.p, (size_t)(f.end - f.p), child, sizeof child - 1);
     if (mt_field_take(&f, "--- SIGCHLD") && at) {
         struct mt_fields number = {at + sizeof child - 1, f.end};
         if (mt_field_decimal(&number, &pid) && pid > 0)
-            return mt_strace_was_child(r, thread, (uint64_t)pid, is_end(f), err);
+            mt_strace_was_child(r, thread, (uint64_t)pid, is_end(f));
     }
-    return MT_OK;
 }
 
 /* Whether what stands before a call, or the end of one or of a thread, cannot be read. */
@@ -142,8 +160,8 @@ static bool is_damaged(const struct mt_fields *f)
     size_t n = (size_t)(f->end - f->p);
     if (is_name(f->p, 1) || strchr("+-<", *f->p))
         return false;
-    return (memchr(f->p, '(', n) && memmem(f->p, n, " = ", 3)) || memmem(f->p, n, " resumed>", 9) ||
-           memmem(f->p, n, "+++ ", 4);
+    return (memchr(f->p, '(', n) && (ends_later(f) || memmem(f->p, n, " = ", 3))) ||
+           memmem(f->p, n, " resumed>", 9) || memmem(f->p, n, "+++ ", 4);
 }
 
 static enum mt_status read_line(struct mt_strace *r, struct mt_err *err)
@@ -165,11 +183,16 @@ static enum mt_status read_line(struct mt_strace *r, struct mt_err *err)
         mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
         return MT_OK;
     }
+    MT_TRY(mt_strace_leave(r, err));
     MT_TRY(mt_strace_time(r, timed, t, err));
-    struct mt_fields call = f;
+    struct mt_fields call = f, program = f;
+    if (r->processes.threads.n && !r->processes.running_n)
+        r->again_n += mt_field_take(&program, "execve(");
     uint32_t thread = mt_strace_thread(r, pid);
-    if (*f.p == '+' || *f.p == '-')
-        return read_sign(r, thread, f, err);
+    if (*f.p == '+' || *f.p == '-') {
+        read_sign(r, thread, f);
+        return MT_OK;
+    }
     if (mt_field_take(&f, "<...") && !resume(r, thread, &f))
         return MT_OK;
     if (take_other_pid(&call, &pid))
@@ -267,6 +290,7 @@ static enum mt_status strace_read(struct mt_stream *in, const struct mt_read_opt
 /* Whether the line is a call, or part of one; *memory: of those that are read. */
 static bool is_call(const char *s, size_t n, bool *memory)
 {
+    static const char *const calls[] = {"brk", "mmap", "mmap2", "munmap", "mremap", "mprotect"};
     struct mt_call_clock none = {0};
     struct mt_fields f = mt_fields_of(s, n);
     int64_t t;
@@ -280,7 +304,7 @@ static bool is_call(const char *s, size_t n, bool *memory)
     if (!end || !is_name(f.p, (size_t)(end - f.p)))
         return false;
     bool ends = memmem(end, (size_t)(f.end - end), " = ", 3);
-    bool later = f.end - end > 17 && memcmp(f.end - 16, "<unfinished ...>", 16) == 0;
+    bool later = ends_later(&f);
     for (size_t i = 0; i < MT_ARRAY_LEN(calls); i++)
         *memory |= (ends || later) && strlen(calls[i]) == (size_t)(end - f.p) &&
                    memcmp(calls[i], f.p, strlen(calls[i])) == 0 && end + 1 < f.end &&

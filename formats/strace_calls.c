@@ -106,15 +106,14 @@ static bool take_address(struct mt_fields *f, uint64_t *v)
     return mt_field_take(f, "NULL") || mt_field_address(f, v) || mt_field_take(f, "0");
 }
 
-/* Whether the next byte is one that ends an argument, or a result. */
-static bool ends(const struct mt_fields *f)
+bool mt_strace_ends(const struct mt_fields *f)
 {
     return f->p == f->end || strchr(",) \t", *f->p);
 }
 
 static bool take_size(struct mt_fields *f, uint64_t *v)
 {
-    return mt_field_take(f, ",") && mt_strace_number(f, v) && *v <= INT64_MAX && ends(f);
+    return mt_field_take(f, ",") && mt_strace_number(f, v) && *v <= INT64_MAX && mt_strace_ends(f);
 }
 
 /* The next argument, which is a word, or several with "|" between them. */
@@ -176,7 +175,7 @@ static bool take_args(struct mt_strace *r, int what, const struct mt_strace_call
 {
     struct mt_fields a = call->args, result = call->result, prot, flags, fd;
     uint64_t *at = &r->next.at, returned = 0;
-    bool is_address = take_address(&result, &returned) && ends(&result);
+    bool is_address = take_address(&result, &returned) && mt_strace_ends(&result);
     switch (what) {
     case MAPS:
         if (!take_address(&a, at) || !take_size(&a, &r->next.bytes))
@@ -284,7 +283,9 @@ enum mt_status mt_strace_becomes(struct mt_strace *r, uint32_t thread, uint64_t 
 {
     uint32_t first = mt_strace_thread(r, pid);
     mt_strace_pending(r, first, s, n);
-    return first == thread ? MT_OK : mt_strace_exit(r, thread, err);
+    if (first != thread)
+        mt_strace_exit(r, thread);
+    return mt_strace_leave(r, err);
 }
 
 enum mt_status mt_strace_begin(struct mt_strace *r, const struct mt_strace_call *call,
@@ -467,5 +468,7 @@ enum mt_status mt_strace_close(struct mt_strace *r, struct mt_err *err)
 {
     if (r->mixed_n)
         mt_rec_note_n(r->rec, MT_NOTE_PROCESSES, r->mixed_n + 1, -1);
+    if (r->again_n)
+        mt_rec_note_n(r->rec, MT_NOTE_APPENDED, r->again_n + 1, -1);
     return mt_heap_close(r->heap, err);
 }

@@ -46,6 +46,7 @@ struct mt_strace_processes {
     MT_VEC(uint32_t) moving; /* threads with moves_bytes, and some that had any */
     struct mt_map of_pid;
     uint32_t running_n; /* threads */
+    uint32_t left;      /* a process whose threads have ended, + 1; 0: none, or all is gone of it */
     uint32_t forking;   /* the last thread that began to make another; MT_NONE: none did */
 };
 
@@ -65,6 +66,7 @@ struct mt_strace {
     bool timed;
     uint64_t call_n;  /* that map memory */
     uint64_t mixed_n; /* processes taken for threads */
+    uint64_t again_n; /* programs that begin when all processes have ended: further logs */
     uint64_t beside;
     /* the call that happens when its stack is read */
     struct {
@@ -86,6 +88,8 @@ enum mt_status mt_strace_check_memory(struct mt_strace *r, struct mt_err *err);
 
 /* A number, decimal or behind "0x". */
 bool mt_strace_number(struct mt_fields *f, uint64_t *v);
+/* Whether the next byte is one that ends an argument, or a result. */
+bool mt_strace_ends(const struct mt_fields *f);
 
 /* ---- in the order of lines ---- */
 
@@ -119,11 +123,12 @@ void mt_strace_forked(struct mt_strace *r, const struct mt_strace_call *call);
 /* A thread runs another program, without what its process had; one that shares that leaves it to
  * the others. */
 enum mt_status mt_strace_run(struct mt_strace *r, uint32_t thread, struct mt_err *err);
-/* What a process has when it ends is gone, but for the last one, where it is the end of the log. */
-enum mt_status mt_strace_exit(struct mt_strace *r, uint32_t thread, struct mt_err *err);
+/* What a process has when it ends is gone when the log goes on (mt_strace_leave), as it does not
+ * behind the last one. */
+void mt_strace_exit(struct mt_strace *r, uint32_t thread);
+enum mt_status mt_strace_leave(struct mt_strace *r, struct mt_err *err);
 /* What has that number is a process, which the thread made; ended: it is gone, which strace -qqq
  * says nowhere else. */
-enum mt_status mt_strace_was_child(struct mt_strace *r, uint32_t thread, uint64_t pid, bool ended,
-                                   struct mt_err *err);
+void mt_strace_was_child(struct mt_strace *r, uint32_t thread, uint64_t pid, bool ended);
 
 #endif

@@ -118,7 +118,11 @@ void mt_strace_forked(struct mt_strace *r, const struct mt_strace_call *call)
     struct mt_strace_processes *p = &r->processes;
     struct mt_fields f = call->result;
     int64_t pid;
-    if (!mt_field_decimal(&f, &pid) || pid <= 0)
+    if (!mt_field_decimal(&f, &pid) || !mt_strace_ends(&f)) {
+        mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
+        return;
+    }
+    if (pid <= 0)
         return;
     bool shares = shares_memory(call->name, (size_t)(call->args.end - call->name));
     const uint32_t own = p->threads.v[call->thread].process;
@@ -149,23 +153,29 @@ enum mt_status mt_strace_run(struct mt_strace *r, uint32_t thread, struct mt_err
     return MT_OK;
 }
 
-enum mt_status mt_strace_exit(struct mt_strace *r, uint32_t thread, struct mt_err *err)
+void mt_strace_exit(struct mt_strace *r, uint32_t thread)
 {
     struct mt_strace_process *p = mt_strace_process_of(r, thread);
     r->processes.threads.v[thread].ended = true;
     r->processes.running_n--;
-    if (--p->thread_n || !r->processes.running_n)
-        return MT_OK;
-    return mt_mappings_clear(&p->mappings, r->heap, err);
+    if (!--p->thread_n && r->processes.running_n)
+        r->processes.left = r->processes.threads.v[thread].process + 1;
 }
 
-enum mt_status mt_strace_was_child(struct mt_strace *r, uint32_t thread, uint64_t pid, bool ended,
-                                   struct mt_err *err)
+enum mt_status mt_strace_leave(struct mt_strace *r, struct mt_err *err)
+{
+    struct mt_strace_processes *p = &r->processes;
+    const uint32_t left = p->left;
+    p->left = 0;
+    return left ? mt_mappings_clear(&p->all.v[left - 1].mappings, r->heap, err) : MT_OK;
+}
+
+void mt_strace_was_child(struct mt_strace *r, uint32_t thread, uint64_t pid, bool ended)
 {
     struct mt_strace_processes *p = &r->processes;
     const uint32_t known = mt_map_get(&p->of_pid, pid);
     if (known == MT_MAP_NONE)
-        return MT_OK;
+        return;
     r->mixed_n += p->threads.v[known].guessed;
     p->threads.v[known].guessed = false;
     const uint32_t process = p->threads.v[known].process;
@@ -173,6 +183,5 @@ enum mt_status mt_strace_was_child(struct mt_strace *r, uint32_t thread, uint64_
         process == p->threads.v[thread].process; /* it has the thread's own memory */
     for (size_t i = 0; ended && i < p->threads.n; i++)
         if (!p->threads.v[i].ended && (shared ? i == known : p->threads.v[i].process == process))
-            MT_TRY(mt_strace_exit(r, (uint32_t)i, err));
-    return MT_OK;
+            mt_strace_exit(r, (uint32_t)i);
 }

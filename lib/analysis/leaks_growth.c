@@ -130,7 +130,8 @@ static bool fills_in_last(const struct mt_leak_finder *f, const struct growth *g
     int64_t held_n =
         mt_retained_blocks(&f->holdings, mt_leak_part(s->group, s->doubtful), f->step_n - 2);
     int64_t given_up_n = mt_wrap_sub(held_n, g->before_last_n);
-    return given_up_n > 0 && mt_wrap_mul(2 * given_up_n, g->by.last - g->by.first) >= g->by.blocks_n;
+    return given_up_n > 0 &&
+           mt_wrap_mul(2 * given_up_n, g->by.last - g->by.first) >= g->by.blocks_n;
 }
 
 /* What growth makes of a part of a site, given its first survivor: leak, candidate, or neither
@@ -146,7 +147,8 @@ static enum mt_verdict judge(const struct mt_leak_finder *f, const struct growth
         return MT_VERDICT_N;
     if (!mt_retained_higher(&f->holdings, part, f->warmup, f->step_n - 1) && !lows_rise(f, part))
         return rises_since_fall(f, part) ? MT_VERDICT_CANDIDATE : MT_VERDICT_N;
-    return is_leak(f, g) && !s->doubtful && !fills_in_last(f, g, s) ? MT_VERDICT_LEAK : MT_VERDICT_CANDIDATE;
+    return is_leak(f, g) && !s->doubtful && !fills_in_last(f, g, s) ? MT_VERDICT_LEAK
+                                                                    : MT_VERDICT_CANDIDATE;
 }
 
 static void grow_as_held(struct mt_growth *g, const struct mt_retained_trend *r)

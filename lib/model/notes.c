@@ -52,6 +52,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_NO_ALLOCATIONS] = "no_allocations",
     [MT_NOTE_UNLISTED] = "unlisted",
     [MT_NOTE_PROCESSES] = "processes",
+    [MT_NOTE_APPENDED] = "appended",
     [MT_NOTE_REPORTS] = "reports",
     [MT_NOTE_SAMPLED] = "sampled",
     [MT_NOTE_NO_SYMBOLS] = "no_symbols",
@@ -89,6 +90,7 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_RESIDUAL] = ABOUT(ALL),
     [MT_NOTE_NO_ALLOCATIONS] = ABOUT(ALL),
     [MT_NOTE_PROCESSES] = ABOUT(ALL),
+    [MT_NOTE_APPENDED] = ABOUT(ALL),
     [MT_NOTE_REPORTS] = ABOUT(END) | ABOUT(SITES),
     [MT_NOTE_SAMPLED] = ABOUT(ALL),
     [MT_NOTE_MOMENTS] = ABOUT(LEVELS),
@@ -275,6 +277,9 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_PROCESSES] =
         "%N processes wrote this log, whose addresses are not told apart: figures "
         "may be off; write one for each",
+    [MT_NOTE_APPENDED] =
+        "%N recordings stand in this file, one behind the other, and figures are of all; import "
+        "each by itself to tell them apart",
     [MT_NOTE_REPORTS] =
         "%N processes report leaks in this file, and figures are sums of all; import "
         "the report of each by itself to tell them apart",

@@ -208,6 +208,7 @@ CASES = {
     "steps_renumbered": (corpus("pickle/marks-odd"), STEPS),
     "kinds_left_out": (default_kinds, END),
     "processes": (text("= Start\n+ 0x10 0x20\n= Start\n+ 0x30 0x20\n"), EVERY),
+    "appended": (text("CMDLINE a\nMEM 5.0 1795253488.3\nCMDLINE b\nMEM 6.0 1795253499.3\n"), EVERY),
     "reports": (two_reports, END),
     "sampled": (corpus("pprof/sampled"), EVERY),
     "moments": (text("time,bytes,stack\n1,100,f\n2,50,f\n"), LEVELS),

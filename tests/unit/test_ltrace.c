@@ -50,7 +50,16 @@ static const struct summed_file files[] = {
     {"a thread that ends in a call, and another of its number",
      "7 malloc(8 <unfinished ...>\n7 malloc(4) = 0x20\n7 +++ killed by SIGKILL +++\n7 malloc(1) = "
      "0x40\n",
-     " alloc 1 n 1 peak 1 end 1 outside 1/1/1 moments 1 events 1\nnote skipped 1\n"},
+     " alloc 1 n 1 peak 1 end 1 outside 1/1/1 moments 1 events 1\nnote skipped 1\nnote processes "
+     "2\n"},
+    {"a thread that goes on when another has ended",
+     "7 malloc(1) = 0x10\n8 malloc(2) = 0x20\n8 +++ exited (status 0) +++\n7 free(0x10) = <void>\n"
+     "8 malloc(4) = 0x40\n8 +++ exited (status 0) +++\n7 +++ exited (status 0) +++\n",
+     " alloc 7 n 3 peak 6 end 6 outside 7/6/6 moments 4 events 4\n"},
+    {"two logs, one behind the other",
+     "7 malloc(1) = 0x10\n7 +++ exited (status 0) +++\n7 malloc(2) = 0x20\n7 malloc(2) = 0x30\n"
+     "7 +++ exited (status 0) +++\n",
+     " alloc 5 n 3 peak 5 end 5 outside 5/5/5 moments 3 events 3\nnote processes 2\n"},
     {"times",
      "7 1795382665.5 malloc(8) = 0x10\n7 1795382665.75 puts(\"free(0x10) = <void>\") = 3\n",
      " alloc 8 n 1 peak 8 end 8 outside 8/8/8 moments 1 ns 250000000\n"},

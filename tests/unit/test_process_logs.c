@@ -110,6 +110,10 @@ static const struct log_file logs[] = {
      "process:8 0..51200 until 0 peak 51200\n"
      "virtual of process:7 2048000 at 0\nvirtual of process:8 2048000 at 0\n"
      "virtual of process:7 2048000 at 1000000000\n"},
+    {"mprof: two, as it appends to a file", &mt_reader_mprof,
+     "CMDLINE a\nMEM 1.0 1000.0\nMEM 0.0 1001.0\nCMDLINE b\nMEM 2.0 1002.0\n",
+     "ns 2000000000 from 1000000000000\nprocess 1048576..2097152 until 2000000000 peak 2097152\n"
+     "note appended 2\n"},
     {"pidstat: a row that makes no sense", &mt_reader_pidstat,
      PIDSTAT "1000 0 7 1.0 0.0 2000 100 0.1 a\n1001 0 7 1.0 0.0 2000 much 0.1 a\n",
      "ns 0 from 1000000000000\nprocess unchanged peak 102400\n"

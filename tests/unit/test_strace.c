@@ -186,6 +186,24 @@ static const struct summed_file files[] = {
      "exited with 0 +++\n7 mmap(NULL, 4096, " RW ") = 0x10000\n7 +++ exited with 0 +++\n",
      " alloc 8192 n 2 peak 4096 end 4096 moments 3 events 3\n[anonymous memory] "
      "8192/4096/4096\n"},
+    {"two logs, one behind the other (strace -A)",
+     "7 execve(\"./a\", [\"./a\"], 0x7f /* 3 vars */) = 0\n7 mmap(NULL, 8192, " RW ") = 0x10000\n"
+     "7 +++ exited with 0 +++\n9 execve(\"./b\", [\"./b\"], 0x7f /* 3 vars */) = 0\n"
+     "9 mmap(NULL, 4096, " RW ") = 0x20000\n9 +++ exited with 0 +++\n",
+     " alloc 12288 n 2 peak 8192 end 4096 moments 2 events 2\n[anonymous memory] "
+     "12288/8192/4096\nnote appended 2\n"},
+    {"a process of which nobody knows that it ended",
+     "7 mmap(NULL, 8192, " RW ") = 0x10000\n7 fork() = 8\n8 mmap(NULL, 4096, " RW ") = 0x20000\n"
+     "9 exit_group(0) = ?\n7 +++ exited with 0 +++\n",
+     " alloc 12288 n 2 peak 12288 end 12288 moments 2 events 2\n[anonymous memory] "
+     "12288/12288/12288\n"},
+    {"damaged numbers of processes",
+     "7 mmap(NULL, 8192, " RW
+     ") = 0x10000\n7 fork() = 8\n7 fork() = 1x\nx8 execve(\"./b\", [], 0x7f) "
+     "= 0\n7,8 madvise(0x10000 <unfinished ...>\nx7 brk(x) brk(0x10000) = 7\n"
+     "8 +++ exited with 0 +++\n7 +++ exited with 0 +++\n",
+     " alloc 8192 n 1 peak 8192 end 8192 moments 1 events 1\n[anonymous memory] "
+     "8192/8192/8192\nnote skipped 4\n"},
     {"what is older", "munmap(0x20000, 4096) = 0\n",
      " alloc 0 n 0 peak 0 end 0 moments 0 events 1\nnote before_trace 1\nnote no_allocations 1\n"},
     {"a line that makes no sense", "brk(NULL) = 0x1000\nmunmap(huh) = 0\n",

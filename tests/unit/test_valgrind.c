@@ -144,6 +144,13 @@ static const struct summed_file massifs[] = {
      "error at 53: the allocations exceed 1 EiB, or are negative\n"},
     {"a time beyond all", HEAD SNAPSHOT(0, 9000000000000000000, 9, "empty"),
      "error at 53: a time in the file is out of range\n"},
+    {"two, one behind the other",
+     HEAD EMPTY SNAPSHOT(1, 7, 100, "peak") TREE LAST HEAD EMPTY SNAPSHOT(1, 7, 100, "peak") TREE,
+     "error at 624: holds two massif profiles, one behind the other\n"},
+    {"two of heaptrack_print, whose head is last",
+     "snapshot=0\ntime=3\nmem_heap_B=5\nheap_tree=empty\ndesc: heaptrack\ntime_unit: s\n"
+     "snapshot=0\ntime=3\nmem_heap_B=6\nheap_tree=empty\ndesc: heaptrack\ntime_unit: s\n",
+     "error at 123: holds two massif profiles, one behind the other\n"},
     {"no peak is marked, though some was freed", HEAD EMPTY SNAPSHOT(1, 7, 100, "empty") LAST,
      "error at 363: no snapshot is marked as the peak, though memory was freed: the file was cut "
      "off\n"},
