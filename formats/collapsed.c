@@ -9,6 +9,7 @@
 #include "lib/input/fields.h"
 #include "lib/input/lines.h"
 
+#include <ctype.h>
 #include <string.h>
 
 enum { LINES_PER_CHECK = 1 << 14 };
@@ -137,6 +138,15 @@ static bool is_text(const char *s, size_t n)
     return true;
 }
 
+/* Whether it is more than a word: several functions, or what no language calls one, such as
+ * "[anonymous memory]". */
+static bool is_stack(const struct parts *p)
+{
+    return memchr(p->stack, ';', p->stack_n) ||
+           (p->stack_n > 2 && *p->stack == '[' && isalpha((unsigned char)p->stack[1]) &&
+            p->stack[p->stack_n - 1] == ']');
+}
+
 /* Whole lines are stacks with a number, half of all with several functions. Where some are not the
  * reader will say which. */
 static int collapsed_probe(const char *head, size_t n)
@@ -153,7 +163,7 @@ static int collapsed_probe(const char *head, size_t n)
         good &= is_text(p, length);
         line_n++;
         good_n += good;
-        stack_n += good && memchr(parts.stack, ';', parts.stack_n);
+        stack_n += good && is_stack(&parts);
     }
     if (!line_n || 2 * stack_n < line_n)
         return 0;
