@@ -146,6 +146,7 @@ static void sweep(struct mt_leak_report *r)
  * with the log. */
 static void drop(struct mt_leak_report *r, uint32_t *first)
 {
+    r->again_n += *first != MT_NONE;
     for (uint32_t i = *first; i != MT_NONE; i = r->records.v[i].next) {
         r->records.v[i].dropped = true;
         r->dropped_n++;
@@ -222,9 +223,9 @@ enum mt_status mt_leak_report_total(struct mt_leak_report *r, enum mt_leak_kind 
     }
     if (!bytes && (!blocks || blocks == MT_UNKNOWN))
         return MT_OK;
-    mt_rec_note_detail(r->rec, MT_NOTE_UNLISTED, "%s", why);
-    mt_rec_note(r->rec, MT_NOTE_UNLISTED, -1, bytes);
-    return mt_leak_report_add(r, kind, bytes, blocks, process, err);
+    MT_TRY(mt_leak_report_add(r, kind, bytes, blocks, process, err));
+    r->records.v[r->records.n - 1].why = why;
+    return MT_OK;
 }
 
 static size_t calls_of(const struct mt_leak_report *r, const struct mt_leak_record *at)
@@ -257,6 +258,10 @@ static enum mt_status give_all(struct mt_leak_report *r, struct mt_heap *h, stru
     for (size_t i = 0; i < r->records.n; i++) {
         const struct mt_leak_record *at = &r->records.v[i];
         MT_TRY(mt_heap_left(h, node_of(r, at, longest), at->bytes, at->blocks, err));
+        if (at->why) {
+            mt_rec_note_detail(r->rec, MT_NOTE_UNLISTED, "%s", at->why);
+            mt_rec_note(r->rec, MT_NOTE_UNLISTED, -1, at->bytes);
+        }
         if (i % 256 == 0)
             MT_TRY(check_memory(r, err));
     }
@@ -273,6 +278,8 @@ enum mt_status mt_leak_report_close(struct mt_leak_report *r, struct mt_err *err
     }
     if (process_n + r->apart_n > 1)
         mt_rec_note_n(r->rec, MT_NOTE_REPORTS, process_n + r->apart_n, -1);
+    if (r->again_n)
+        mt_rec_note_n(r->rec, MT_NOTE_AGAIN, r->again_n, -1);
     sweep(r);
     enum mt_status st = give_all(r, h, err);
     mt_heap_free(h);

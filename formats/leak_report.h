@@ -34,6 +34,8 @@ struct mt_leak_record {
     size_t first, n; /* of `steps`, innermost first */
     uint32_t next;   /* of the same report; MT_NONE: the last */
     bool dropped;    /* its process has reported anew */
+    const char
+        *why; /* the report lists no stacks for it: static text; NULL: it is a record of it */
 };
 
 /* The records of one process, by the first of each report; MT_NONE: none. */
@@ -53,6 +55,7 @@ struct mt_leak_report {
     struct mt_map process_at;
     uint64_t beside;  /* counted in rec->beside_bytes */
     uint64_t added_n; /* records ever added */
+    uint64_t again_n; /* reports that a later one stands for */
     uint64_t apart_n; /* reports under the number of a process that another one had, too */
     size_t dropped_n; /* records that are still there, though dropped */
 };

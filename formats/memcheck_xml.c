@@ -28,6 +28,7 @@ struct reader {
     struct mt_buf frame[PART_N];
     uint64_t process;
     int64_t indirect_b; /* that definitely lost blocks point to */
+    int64_t number;     /* of the last record */
 
     /* The error under way. */
     enum mt_leak_kind kind; /* MT_LEAK_KIND_N: no leak */
@@ -44,6 +45,25 @@ static bool number_of(const char *text, int64_t *v)
 {
     struct mt_fields f = mt_fields_of(text, strlen(text));
     return mt_field_decimal(&f, v) && mt_field_end(&f) && *v >= 0 && *v <= MT_LEAK_SIZE_MAX;
+}
+
+/* ".. in loss record 1 of 5": in order of their numbers, so that with one that is no higher another
+ * report begins. Each says all. */
+static void read_number(struct reader *r, const char *text)
+{
+    static const char in_record[] = "loss record ";
+    const char *at = strstr(text, in_record);
+    int64_t number;
+    if (!at)
+        return;
+    struct mt_fields f = mt_fields_of(at, strlen(at));
+    if (!mt_field_take(&f, in_record) || !mt_field_decimal(&f, &number))
+        return;
+    if (number <= r->number) {
+        mt_leak_report_forget(&r->report, r->process);
+        r->indirect_b = 0;
+    }
+    r->number = number;
 }
 
 /* "12 (4 direct, 8 indirect) bytes in ..": what is indirect has records of its own. */
@@ -139,7 +159,8 @@ static void end_of_leak(struct reader *r, const char *name, const char *text)
     if (strcmp(name, "kind") == 0) {
         for (int k = 0; k < MT_LEAK_KIND_N; k++)
             r->kind = kinds[k] && strcmp(text, kinds[k]) == 0 ? (enum mt_leak_kind)k : r->kind;
-    } else if (strcmp(name, "text") == 0) {
+    } else if (strcmp(name, "text") == 0 && r->kind != MT_LEAK_KIND_N) {
+        read_number(r, text);
         read_direct(r, text);
     } else if (strcmp(name, "leakedbytes") == 0) {
         r->bytes = number_of(text, &r->bytes) ? r->bytes : MT_UNKNOWN;

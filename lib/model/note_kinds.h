@@ -59,6 +59,7 @@ enum mt_note_kind {
     MT_NOTE_PROCESSES,      /* processes that wrote one log, whose addresses are not told apart */
     MT_NOTE_APPENDED,       /* recordings in one file, one behind the other, all of which count */
     MT_NOTE_REPORTS,        /* processes that reported leaks in one file, all of which count */
+    MT_NOTE_AGAIN,          /* reports of leaks that a later one of their process stands for */
     MT_NOTE_SAMPLED,        /* of which the recorder kept some blocks only */
     MT_NOTE_NO_SYMBOLS,     /* places in code of which nobody knows the function */
     MT_NOTE_SAMPLE_TYPES,   /* figures of a profile that are no memory's */

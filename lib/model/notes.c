@@ -54,6 +54,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_PROCESSES] = "processes",
     [MT_NOTE_APPENDED] = "appended",
     [MT_NOTE_REPORTS] = "reports",
+    [MT_NOTE_AGAIN] = "reported_again",
     [MT_NOTE_SAMPLED] = "sampled",
     [MT_NOTE_NO_SYMBOLS] = "no_symbols",
     [MT_NOTE_SAMPLE_TYPES] = "sample_types",
@@ -92,6 +93,7 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_PROCESSES] = ABOUT(ALL),
     [MT_NOTE_APPENDED] = ABOUT(ALL),
     [MT_NOTE_REPORTS] = ABOUT(END) | ABOUT(SITES),
+    [MT_NOTE_AGAIN] = ABOUT(NO_FIGURE),
     [MT_NOTE_SAMPLED] = ABOUT(ALL),
     [MT_NOTE_MOMENTS] = ABOUT(LEVELS),
     [MT_NOTE_COLUMNS] = ABOUT(NO_FIGURE),
@@ -283,6 +285,9 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_REPORTS] =
         "%N processes report leaks in this file, and figures are sums of all; import "
         "the report of each by itself to tell them apart",
+    [MT_NOTE_AGAIN] =
+        "%N earlier report/reports of leaks is/are left out: its/their process reported "
+        "again, and the last one counts",
     [MT_NOTE_SAMPLED] = "figures are estimates: the recorder sampled %D",
     [MT_NOTE_NO_SYMBOLS] = "%N place/places in code is/are shown without its/their function: %D",
     [MT_NOTE_SAMPLE_TYPES] = "%N figure/figures of samples left out, which is/are not of "

@@ -112,10 +112,12 @@ def prometheus(*times):
     return text('{"status":"success","data":{"resultType":"matrix","result":[%s]}}' % series)
 
 
-def two_reports(path):
-    """The same program twice under memcheck, in one log."""
-    with open(os.path.join(os.environ["SAMPLES"], "heap", "memcheck.txt")) as f, open(path, "w") as out:
-        out.write(f.read() * 2)
+def twice(name):
+    """A sample, and behind it once more."""
+    def make(path):
+        with open(os.path.join(os.environ["SAMPLES"], name)) as f, open(path, "w") as out:
+            out.write(f.read() * 2)
+    return make
 
 
 def recorded(*args):
@@ -209,7 +211,8 @@ CASES = {
     "kinds_left_out": (default_kinds, END),
     "processes": (text("= Start\n+ 0x10 0x20\n= Start\n+ 0x30 0x20\n"), EVERY),
     "appended": (text("CMDLINE a\nMEM 5.0 1795253488.3\nCMDLINE b\nMEM 6.0 1795253499.3\n"), EVERY),
-    "reports": (two_reports, END),
+    "reports": (twice("heap/memcheck.txt"), END),
+    "reported_again": (twice("heap/lsan.txt"), NONE),
     "sampled": (corpus("pprof/sampled"), EVERY),
     "moments": (text("time,bytes,stack\n1,100,f\n2,50,f\n"), LEVELS),
     "columns_left_out": (text("op,size,stack,thread\nalloc,1,f,2\n"), NONE),

@@ -48,7 +48,8 @@ static const struct summed_file lsans[] = {
      BEGINS DIRECT STACK SUMMARY(30, 3) BEGINS DIRECT STACK DIRECT SUMMARY(60, 6),
      " alloc ? n ? peak ? end 60 no time 0\n"
      "[direct leak] 0/0/30\n"
-     "[direct leak];main;leaf 0/0/30\n"},
+     "[direct leak];main;leaf 0/0/30\n"
+     "note reported_again 1\n"},
     {"two processes",
      BEGINS DIRECT STACK SUMMARY(
          30, 3) "==13==ERROR: LeakSanitizer: detected memory leaks\n" DIRECT STACK SUMMARY(30, 3),
@@ -68,7 +69,8 @@ static const struct summed_file lsans[] = {
      " alloc ? n ? peak ? end 90 no time 0\n"
      "[direct leak];main;leaf 0/0/60\n"
      "[direct leak];g 0/0/30\n"
-     "note reports 2\n"},
+     "note reports 2\n"
+     "note reported_again 1\n"},
     {"a damaged frame between others",
      BEGINS DIRECT
      "    #0 0x1 in leaf /a.c:5\n    #1 Gx2 in f /a.c:6\n    #2 0x3 in main /a.c:7\n\n" SUMMARY(30,
@@ -159,7 +161,14 @@ static const struct summed_file memchecks[] = {
     {"a process that reports again",
      TOOL LOST TOTALS "3,000 bytes in 3 blocks\n" LOST TOTALS "3,000 bytes in 3 blocks\n",
      " alloc ? n ? peak ? end 3000 no time 0\n"
-     "[definitely lost];main;leaf 0/0/3000\n"},
+     "[definitely lost];main;leaf 0/0/3000\n"
+     "note reported_again 1\n"},
+    {"a process that reports again, of which the first report lists less than it counts",
+     TOOL LOST TOTALS "3,000 bytes in 3 blocks\n==7==    still reachable: 72,704 bytes in 1 "
+                      "blocks\n" LOST TOTALS "3,000 bytes in 3 blocks\n",
+     " alloc ? n ? peak ? end 3000 no time 0\n"
+     "[definitely lost];main;leaf 0/0/3000\n"
+     "note reported_again 1\n"},
     {"compared with what was reported before",
      TOOL LOST TOTALS
      "3,000 bytes in 3 blocks\n"
@@ -169,7 +178,8 @@ static const struct summed_file memchecks[] = {
      " alloc ? n ? peak ? end 3010 no time 0\n"
      "[definitely lost] 0/0/3000\n"
      "[definitely lost];main;leaf 0/0/10\n"
-     "note unlisted 1\n"},
+     "note unlisted 1\n"
+     "note reported_again 1\n"},
     {"another process of that number",
      TOOL LOST TOTALS "3,000 bytes in 3 blocks\n" TOOL
                       "==7== All heap blocks were freed -- no leaks are possible\n",
@@ -235,6 +245,21 @@ static const struct summed_file xmls[] = {
      "[indirectly lost] 0/0/20\n"
      "note unlisted 1\n"
      "note kinds_left_out 1\n"},
+    {"a process that reports again",
+     XML("memcheck") LEAK("Leak_PossiblyLost",
+                          "30 bytes in 3 blocks are possibly lost in loss "
+                          "record 1 of 1",
+                          30, 3) FRAMES
+     "</error>" LEAK("Leak_PossiblyLost",
+                     "30 bytes in 3 blocks are possibly lost in loss record 1 of 2", 30, 3) FRAMES
+     "</error>" LEAK("Leak_DefinitelyLost",
+                     "4 bytes in 1 blocks are definitely lost in loss record 2 of "
+                     "2",
+                     4, 1) FRAMES END,
+     " alloc ? n ? peak ? end 34 no time 0\n"
+     "[possibly lost];main;leaf 0/0/30\n"
+     "[definitely lost];main;leaf 0/0/4\n"
+     "note reported_again 1\n"},
     {"what is direct is damaged: all of it is",
      XML_DEFAULT("memcheck")
          LEAK("Leak_DefinitelyLost", "30 (10 direct, 20,-00 indirect) bytes in 3 blocks", 30, 3)
