@@ -273,6 +273,12 @@ enum mt_status mt_show_text(const char *text, struct mt_err *err)
     return mt_output_close(out, true, err);
 }
 
+void mt_report_narrowed(struct mt_report *report, const struct mt_run_device *device)
+{
+    if (device->only && mt_device_categorizes_by_frames(device))
+        mt_report_note_once(report, MT_NOTE_BY_FRAMES);
+}
+
 void mt_report_about(struct mt_report *report, const struct mt_run *run,
                      const struct mt_run_device *device, unsigned shown)
 {
@@ -283,8 +289,8 @@ void mt_report_about(struct mt_report *report, const struct mt_run *run,
     if (device && device->only)
         mt_report_param(report, "category",
                         mt_cell_text(mt_report_text(report, mt_device_categories(device))));
-    if (device && device->only && mt_device_categorizes_by_frames(device))
-        mt_report_note(report, MT_NOTE_BY_FRAMES);
+    if (device)
+        mt_report_narrowed(report, device);
     mt_notes_of_run(report, run->name, &run->notes, bounded ? shown | MT_ABOUT_UNSEEN : shown);
 }
 

@@ -87,6 +87,9 @@ enum mt_status mt_show_text(const char *text, struct mt_err *err);
  * import noted about what it shows: enum mt_about (lib/model/notes.h), or-ed. */
 void mt_report_about(struct mt_report *report, const struct mt_run *run,
                      const struct mt_run_device *device, unsigned shown);
+/* Of a device that is narrowed to some categories: notes where it is less sure which blocks are of
+ * these. mt_report_about does so, too. */
+void mt_report_narrowed(struct mt_report *report, const struct mt_run_device *device);
 /* Notes that two runs come from recorders that count differently: figures are shown, but no verdict
  * rests on them. */
 void mt_note_recorders(struct mt_report *report, const struct mt_run *a, const struct mt_run *b);

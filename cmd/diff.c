@@ -94,6 +94,8 @@ static void warn(const struct mt_diff *d, int other_n, struct mt_report *r)
 {
     const struct mt_diff_side *a = &d->side[0], *b = &d->side[1];
     char first[MT_HUMAN_LONG], second[MT_HUMAN_MAX];
+    struct mt_by keys = {.n = d->key_n};
+    memcpy(keys.v, d->keys, sizeof d->keys);
     int64_t in_both =
         d->match_n[MT_MATCH_SAME] + d->match_n[MT_MATCH_FORM] + d->match_n[MT_MATCH_NAME];
     if (!mt_formats_alike(a->run.format, b->run.format))
@@ -115,6 +117,8 @@ static void warn(const struct mt_diff *d, int other_n, struct mt_report *r)
         const struct mt_diff_side *side = &d->side[s];
         unsigned said = MT_GAP_END | MT_GAP_REST | MT_GAP_MEANING; /* by the run's notes */
         unsigned gaps = side->gaps & ~said;
+        mt_report_narrowed(r, &side->device);
+        mt_by_note_frames(&keys, &side->run, r);
         mt_report_older(r, &side->run, &side->device);
         unsigned apart = mt_device_is_bounded(&side->device) ? 0 : MT_ABOUT_UNSEEN;
         mt_notes_of_run(r, side->run.name, &side->run.notes, MT_ABOUT_ALL & ~apart);

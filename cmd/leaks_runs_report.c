@@ -204,10 +204,16 @@ static void describe(struct mt_leaks_runs *s, const struct mt_leaks_answer *answ
         mt_wrap_inc(&sum[1], s->ends.sites.v[i].at_end[s->ends.run_n - 1].most_b);
     }
     bool timed = between != MT_UNKNOWN;
-    r->title = mt_asprintf("%zu runs, %s to %s%s%s · alive at the end %s -> %s", s->ends.run_n,
+    const bool narrowed = s->device.only != 0;
+    r->title = mt_asprintf("%zu runs, %s to %s%s%s%s%s · alive at the end %s -> %s", s->ends.run_n,
                            r->runs[0].name, r->runs[1].name, timed ? ", " : "",
-                           timed ? mt_human_ns(between, time) : "", end_text(s, 0, sum[0], first),
+                           timed ? mt_human_ns(between, time) : "", narrowed ? " · " : "",
+                           narrowed ? s->device.shown : "", end_text(s, 0, sum[0], first),
                            end_text(s, 1, sum[1], last));
+    mt_report_param(r, "device", mt_cell_text(mt_report_text(r, s->device.name)));
+    if (narrowed)
+        mt_report_param(r, "category",
+                        mt_cell_text(mt_report_text(r, mt_device_categories(&s->device))));
     note_order(s);
     if (s->doubtful_n)
         mt_report_note(r, "What grows in every run may not be a leak: frees of such sites went "

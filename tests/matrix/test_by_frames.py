@@ -84,6 +84,21 @@ for args, marked in ((("--category", "optimizer-state"), True), ((), False)):
     m.check(("told by the frames" in said) == marked and len(notes) == marked, "check says what tells categories", args, said, notes)
 
 
+# Each report about categories says once that frames are less sure, of whatever they are told.
+import_of = {"one": "fragmented", "other": "private_pools"}
+for name, sample in import_of.items():
+    m.run("import", os.path.join(os.environ["SAMPLES"], "snapshots", f"{sample}.pickle"), "--name", name, codes=(0,))
+for words, says in ((("--category", "other"), True), (("--by", "category"), True), (("--by", "category", "--category", "other"), True), (("--by", "name"), False)):
+    for command in (("peak", "one"), ("table", "one"), ("leaks", "one"), ("timeline", "one"), ("diff", "one", "other"), ("leaks", "one", "other"),
+                    ("leaks", "one", "other", "one")):
+        notes = [note for note in m.json(*command, *words)["notes"] if "less surely" in note]
+        m.check(len(notes) == says, *command, *words, "notes on frames", notes)
+for command in (("leaks", "one", "other"), ("diff", "one", "other"), ("leaks", "one")):
+    answer = m.json(*command, "--category", "other")
+    m.check((answer["params"]["device"], answer["params"]["category"]) == ("cuda:0", "other"), *command, "params", answer["params"])
+    m.check("cuda:0: other" in m.run(*command, "--category", "other")[1].split("\n")[0], *command, "title")
+
+
 def older(path):
     """Blocks older than the recording, of which one is alive at the end, so that its path is known, and one is not."""
     frames = [{"name": "at::_ops::add_Tensor::call", "filename": "", "line": 0}, {"name": "step", "filename": "t.py", "line": 3}]
