@@ -384,7 +384,6 @@ static enum mt_status check_known(const struct mt_peak *p, struct mt_err *err)
 static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err *err)
 {
     struct mt_peak p = {.view = v, .report = r};
-    unsigned gaps;
     enum mt_status st = MT_OK;
     mt_view_about(v, r,
                   MT_ABOUT_LEVELS | MT_ABOUT_SITES | MT_ABOUT_TIMES | mt_by_about(&keys) |
@@ -396,8 +395,7 @@ static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err
     MT_TRY(check_known(&p, err));
     MT_TRY(mt_by_note_lines(&keys, v->db, &v->run, r, err));
     MT_TRY_OUT(mt_view_note_steps(v, step, r, err));
-    MT_TRY_OUT(mt_run_gaps(v->db, &v->run, &v->device, &gaps, err));
-    MT_TRY_OUT(mt_run_known_until(v->db, &v->run, gaps, &p.known_until_ns, err));
+    MT_TRY_OUT(mt_view_known_until(v, &p.known_until_ns, err));
     MT_TRY_OUT(fill(&p, err));
     if (step || from || to || at.n || (per && strcmp(per, "step") == 0))
         mt_report_unread(r, &v->run, p.known_until_ns);

@@ -227,6 +227,15 @@ static bool by_top(void)
     return false;
 }
 
+/* Of steps behind the last record of a file that ends early, what was allocated is lost. */
+static enum mt_status note_unread(const struct mt_view *v, struct mt_report *r, struct mt_err *err)
+{
+    int64_t until_ns;
+    MT_TRY(mt_view_known_until(v, &until_ns, err));
+    mt_report_unread(r, &v->run, until_ns);
+    return MT_OK;
+}
+
 static enum mt_status fill(const struct mt_view *v, struct mt_report *r, struct mt_err *err)
 {
     struct devices devices = {0};
@@ -243,6 +252,8 @@ static enum mt_status fill(const struct mt_view *v, struct mt_report *r, struct 
     note_others(r, &devices);
     name_times(r, &v->run);
     MT_TRY_OUT(mt_view_note_steps(v, steps, r, err));
+    if (steps && v->has_device)
+        MT_TRY_OUT(note_unread(v, r, err));
     mt_table_sort(r, &sort);
     MT_TRY_OUT(mt_rows_apply(&rows, r, mt_rows_size(r, sort.column, size), err));
     describe(r, &v->run, &devices, net_b);

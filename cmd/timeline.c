@@ -349,12 +349,33 @@ static void free_all(struct mt_timeline *t)
     free(t->window);
 }
 
+/* Of a file that ends early, levels stay as they were when the last record was read. */
+static enum mt_status tell_unread(const struct mt_timeline *t, struct mt_err *err)
+{
+    const struct mt_run *run = &t->view->run;
+    char when[MT_HUMAN_LONG];
+    int64_t until_ns;
+    MT_TRY(mt_view_known_until(t->view, &until_ns, err));
+    if (t->shown.from_ns <= until_ns) {
+        if (t->shown.to_ns > until_ns)
+            mt_report_unread(t->report, run, until_ns);
+        return MT_OK;
+    }
+    mt_human_time(run->time_unit, until_ns, when);
+    MT_FAIL(err, MT_EUSAGE, "run '%s' was read from a file that ends early: %s bytes%s are unknown",
+            run->name, t->metric, t->window);
+    mt_err_hint(err, "What was read of memory ends at %s.", when);
+    mt_err_cannot_tell(err);
+    return MT_EUSAGE;
+}
+
 static enum mt_status look(struct mt_timeline *t, struct mt_err *err)
 {
     const struct mt_view *v = t->view;
     MT_TRY(check_known(t, err));
     MT_TRY(find_window(t, err));
     MT_TRY(load_samples(t, err));
+    MT_TRY(tell_unread(t, err));
     mt_report_param(t->report, "metric", mt_cell_text(t->metric));
     mt_report_param(t->report, "from_ns", mt_cell_int(t->shown.from_ns));
     mt_report_param(t->report, "to_ns", mt_cell_int(t->shown.to_ns));

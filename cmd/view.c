@@ -11,6 +11,7 @@
 #include "lib/run/knows.h"
 #include "lib/run/merge.h"
 #include "lib/run/time_arg.h"
+#include "lib/usage/gaps.h"
 #include "lib/usage/traced.h"
 #include <errno.h>
 #include <stdio.h>
@@ -268,6 +269,13 @@ enum mt_status mt_view_note_traces(const struct mt_view *v, struct mt_report *re
                        name, n > 1 ? " and other traces of the group are" : " is", v->run.name,
                        v->run.start_ns > 0 ? "trace" : "recording of the process");
     return MT_OK;
+}
+
+enum mt_status mt_view_known_until(const struct mt_view *v, int64_t *out, struct mt_err *err)
+{
+    unsigned gaps;
+    MT_TRY(mt_run_gaps(v->db, &v->run, &v->device, &gaps, err));
+    return mt_run_known_until(v->db, &v->run, gaps, out, err);
 }
 
 enum mt_status mt_view_note_steps(const struct mt_view *v, const char *range,

@@ -85,6 +85,9 @@ void mt_view_about(const struct mt_view *v, struct mt_report *report, unsigned s
 enum mt_status mt_view_note_traces(const struct mt_view *v, struct mt_report *report,
                                    struct mt_err *err);
 
+/* Up to when levels of its device are known (mt_run_known_until). Errors: MT_EDB. */
+enum mt_status mt_view_known_until(const struct mt_view *v, int64_t *out, struct mt_err *err);
+
 /* Notes which steps the run has, where a range of --step (NULL: none) goes beyond them. Errors:
  * MT_EUSAGE: it is no range; MT_EDB. */
 enum mt_status mt_view_note_steps(const struct mt_view *v, const char *range,
