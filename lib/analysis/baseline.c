@@ -82,8 +82,7 @@ static void add_site(struct mt_baseline *b, struct mt_baseline_device *to,
                      bool unseen)
 {
     const char *scope = from->key[1];
-    bool plain =
-        from->explicit_row || strcmp(scope, "[no scope]") == 0 || strcmp(scope, from->key[0]) == 0;
+    bool plain = from->explicit_row || strcmp(scope, "[no scope]") == 0;
     struct mt_baseline_site site = {.op = mt_baseline_text(b, from->key[0]),
                                     .scope = plain ? NULL : mt_baseline_text(b, scope),
                                     .line = line_of(b, from, key_n),

@@ -48,7 +48,8 @@ static inline int mt_baseline_rate(enum mt_figure f)
 }
 
 struct mt_baseline_site {
-    const char *op, *scope; /* scope NULL: none. Borrowed from the baseline */
+    const char *op, *scope; /* scope NULL: none; of what a scope itself allocates, without an op in
+                               it, both are the scope. Borrowed from the baseline */
     const char *line;       /* the user's: "train.py:12 step"; NULL: unknown. The same */
     bool explicit_row;      /* [outside ops], [before trace], [no addresses]; [other]: what a file
                                lumps together */

@@ -28,7 +28,7 @@ static struct mt_match_key *names_of(const struct mt_baseline_device *d, const c
     for (size_t i = 0; i < d->sites.n; i++, keys += KEY_N) {
         const struct mt_baseline_site *s = &d->sites.v[i];
         keys[0] = s->op;
-        keys[1] = s->scope ? s->scope : "";
+        keys[1] = s->scope && strcmp(s->scope, s->op) != 0 ? s->scope : ""; /* as older files */
         keys[2] = s->line ? s->line : "";
         names[i] = (struct mt_match_key){.key = keys, .explicit_row = s->explicit_row};
     }

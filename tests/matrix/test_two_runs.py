@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """diff, check and baselines: nothing changes from a run to itself, B to A is A to B turned round, sections add up."""
 
+import re
+
 import inputs
 import mt
 
@@ -127,6 +129,22 @@ def limits(run, device):
     m.check(code == 0 or "it may be more" in out or peak == 0, run.name, "check --max-peak", code, out, err)
 
 
+def regex_of(name):
+    return "^" + re.sub(r"([][.*^$+?(){}|\\])", r"\\\1", name) + "$"
+
+
+def of_sites(run, device):
+    """What check --op and --scope count at the peak is what peak has by these, of a scope also what it allocates itself."""
+    for key, option in (("top", "--op"), ("scope", "--scope")):
+        held = {}
+        for row in m.rows("peak", run.name, "--device", device["device"], "--by", key):
+            held[row[key]] = held.get(row[key], 0) + (row.get("at_peak_b") or 0)
+        for name in [name for name in held if not name.startswith("[")][:8]:
+            answer = m.json("check", run.name, "--device", device["device"], "--max-peak", "0", option, regex_of(name), codes=(0, 1, 3))
+            measured = answer["rows"][0]["measured_b"]
+            m.check(measured in (held[name], None), run.name, device["device"], "check", option, name, measured, held[name])
+
+
 def names_in_another_order(count=3000):
     """The names of a run that an earlier one had, too, in another order: each is looked up by itself at first, then all are."""
     names = [f"op{k}" for k in range(count)]
@@ -150,6 +168,8 @@ for run in runs.values():
         else:
             with_itself(run, device["device"])
         limits(run, device)
+        if not inputs.is_odd(run.name):
+            of_sites(run, device)
     baseline(run)
 for first, second in PAIRS:
     a, b = runs[first], runs[second]
