@@ -51,6 +51,16 @@ static enum mt_status collect_rules(struct mt_rules *out, struct mt_err *err)
     return out->v.n ? MT_OK : no_rules(file, err);
 }
 
+static void tell_ranks(const struct mt_loaded *l)
+{
+    char *missing = mt_loaded_missing_ranks(l);
+    if (!each)
+        mt_show_note("These are ranks of a job, not repeats: each is checked by itself.");
+    if (missing)
+        mt_show_note("%s", missing);
+    free(missing);
+}
+
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     struct mt_rules rules = {0};
@@ -67,9 +77,9 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     MT_TRY_OUT(mt_load_repeats(args, &asked, &new, err));
     if (baselines.n)
         MT_TRY_OUT(mt_load_repeats(&base_refs, &asked_base, &base, err));
-    const bool ranks = !each && mt_loaded_are_ranks(&new);
+    const bool ranks = mt_loaded_are_ranks(&new);
     if (ranks)
-        mt_show_note("These are ranks of a job, not repeats: each is checked by itself.");
+        tell_ranks(&new);
     mt_findings_find(&rules, &new, baselines.n ? &base : NULL, each || ranks, &found);
     found.unnamed =
         new.runs.n == 1 && !group && (!args->n || strcmp(args->v[0], new.runs.v[0].name) != 0);

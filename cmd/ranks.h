@@ -102,6 +102,10 @@ void mt_ranks_leave_out_processes(struct mt_ranks *r, struct mt_report *notes);
  * which ranks of the job are missing, is noted. Figures are chosen before. */
 void mt_ranks_keep(struct mt_ranks *r, struct mt_report *notes);
 
+/* "Of the 4 ranks of the job 1 is not among these runs: 2.", allocated; NULL: none is missing, or
+ * rank_n is 0. ranks: rising; those that are unknown may be any. */
+char *mt_ranks_missing_text(int64_t rank_n, const int64_t *ranks, size_t n);
+
 /* Where folders that are hosts have the same ranks, these are local ones: the rank of the job is
  * unknown then, and host and local_rank tell processes apart, unless another run of the same
  * process says it. Of ranks that files are named by. */

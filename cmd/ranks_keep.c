@@ -182,16 +182,14 @@ static int64_t ranks_of_job(const struct mt_ranks *r)
     return r->job_n ? r->job_n : nearly && !r->numbered ? end : 0;
 }
 
-/* Ranks that the job had and that are not there. They are in order. Runs of unknown rank may be any
- * of these. */
-static void note_missing(const struct mt_ranks *r, struct mt_report *notes)
+char *mt_ranks_missing_text(int64_t rank_n, const int64_t *ranks, size_t n)
 {
     enum { NAMED = 8 };
     struct mt_buf names = {0};
-    const int64_t rank_n = ranks_of_job(r);
     int64_t missing_n = 0, unknown_n = 0, next = 0;
-    for (size_t i = 0; i <= r->all.n && rank_n > 0; i++) {
-        int64_t rank = i < r->all.n ? r->all.v[i].place.rank : rank_n;
+    char *text = NULL;
+    for (size_t i = 0; i <= n && rank_n > 0; i++) {
+        int64_t rank = i < n ? ranks[i] : rank_n;
         unknown_n += rank == MT_UNKNOWN;
         if (rank < 0 || rank > rank_n)
             continue;
@@ -202,11 +200,25 @@ static void note_missing(const struct mt_ranks *r, struct mt_report *notes)
     }
     const int64_t least_n = missing_n - unknown_n;
     if (least_n > 0)
-        mt_report_note(notes, "Of the %lld ranks of the job %s%lld %s not among these runs%s%s%s.",
-                       (long long)rank_n, unknown_n ? "at least " : "", (long long)least_n,
-                       least_n == 1 ? "is" : "are", unknown_n ? "" : ": ", unknown_n ? "" : names.s,
-                       !unknown_n && missing_n > NAMED ? ", ..." : "");
+        text =
+            mt_asprintf("Of the %lld ranks of the job %s%lld %s not among these runs%s%s%s.",
+                        (long long)rank_n, unknown_n ? "at least " : "", (long long)least_n,
+                        least_n == 1 ? "is" : "are", unknown_n ? "" : ": ",
+                        unknown_n ? "" : names.s, !unknown_n && missing_n > NAMED ? ", ..." : "");
     mt_buf_free(&names);
+    return text;
+}
+
+static void note_missing(const struct mt_ranks *r, struct mt_report *notes)
+{
+    int64_t *ranks = mt_alloc((r->all.n + 1) * sizeof *ranks);
+    for (size_t i = 0; i < r->all.n; i++)
+        ranks[i] = r->all.v[i].place.rank;
+    char *text = mt_ranks_missing_text(ranks_of_job(r), ranks, r->all.n);
+    if (text)
+        mt_report_note(notes, "%s", text);
+    free(text);
+    free(ranks);
 }
 
 /* Whoever knows it can say it: neither recorders nor names do. */

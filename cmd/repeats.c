@@ -2,6 +2,7 @@
 
 #include "cmd/common.h"
 #include "cmd/output.h"
+#include "cmd/ranks.h"
 #include "cmd/view.h"
 #include "lib/run/job.h"
 #include "lib/run/job_folder.h"
@@ -39,7 +40,8 @@ static enum mt_status add_run(const char *ref, struct mt_db *db, const struct mt
     *named = (struct mt_loaded_run){.id = run->id,
                                     .how_to_record = mt_run_how_to_record(run),
                                     .process = run->kind == MT_RUN_PROCESS,
-                                    .rank = place.rank};
+                                    .rank = place.rank,
+                                    .rank_n = place.rank_n};
     if (!place.told)
         mt_folder_hosts(run->source, named->host, sizeof named->host);
     name_of(ref, run, named->name, sizeof named->name);
@@ -70,7 +72,7 @@ static enum mt_status load_file(const char *path, struct mt_loaded *out, struct 
 {
     struct mt_loaded_run *named = mt_vec_push(&out->runs);
     mt_output_spare(path);
-    *named = (struct mt_loaded_run){.rank = MT_UNKNOWN};
+    *named = (struct mt_loaded_run){.rank = MT_UNKNOWN, .rank_n = MT_UNKNOWN};
     snprintf(named->name, sizeof named->name, "%s", path);
     return mt_baseline_read(path, mt_vec_push(&out->figures.v), err);
 }
@@ -130,4 +132,26 @@ bool mt_loaded_are_ranks(const struct mt_loaded *l)
         differ |= run->rank != first->rank || strcmp(run->host, first->host) != 0;
     }
     return known && differ;
+}
+
+static int rank_cmp(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+char *mt_loaded_missing_ranks(const struct mt_loaded *l)
+{
+    int64_t *ranks = mt_alloc((l->runs.n + 1) * sizeof *ranks), rank_n = 0;
+    bool hosts = false; /* each may count its own */
+    for (size_t i = 0; i < l->runs.n; i++) {
+        const struct mt_loaded_run *run = &l->runs.v[i];
+        ranks[i] = run->rank;
+        rank_n = run->rank_n > rank_n ? run->rank_n : rank_n;
+        hosts |= run->host[0] != '\0';
+    }
+    qsort(ranks, l->runs.n, sizeof *ranks, rank_cmp);
+    char *text = hosts ? NULL : mt_ranks_missing_text(rank_n, ranks, l->runs.n);
+    free(ranks);
+    return text;
 }

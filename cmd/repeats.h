@@ -26,4 +26,8 @@ enum mt_status mt_load_repeats(const struct mt_args *refs, const struct mt_repea
  */
 bool mt_loaded_are_ranks(const struct mt_loaded *l);
 
+/* Of such: which of the job are not among them, a sentence, allocated; NULL: none, or nobody says.
+ */
+char *mt_loaded_missing_ranks(const struct mt_loaded *l);
+
 #endif

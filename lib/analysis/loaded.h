@@ -21,6 +21,7 @@ struct mt_loaded {
         bool process;   /* it was recorded of a process, not of allocations; of a file false */
         bool by_frames; /* figures of categories are of a snapshot, told by its frames */
         int64_t rank;   /* of the job, or of the host; MT_UNKNOWN */
+        int64_t rank_n; /* ranks of the job, where its recorder says it; MT_UNKNOWN */
         char host[128]; /* the folder that may count ranks anew; "": none */
     })
     runs;

@@ -299,6 +299,9 @@ m.check({row["rank"]: row["peak_b"] for row in m.rows("ranks", "words") if row["
 m.run("import", *data[:1], *data[3:], "--group", "some")
 _, _, err = m.run("ranks", "some")
 m.check("Of the 4 ranks of the job 2 are not among these runs: 1, 2." in err, "missing ranks", err)
+for options in ((), ("--each",)):  # that those which are there keep a limit says nothing of the others
+    _, _, err = m.run("check", "--group", "some", "--max-peak", "1TiB", *options)
+    m.check("Of the 4 ranks of the job 2 are not among these runs: 1, 2." in err, "check of a job without two of its ranks", options, err)
 os.mkdir("later")
 for path in data:
     with gzip.open(path, "rt") as file:
