@@ -25,12 +25,8 @@ bool mt_diff_worse(double was, double is, const struct mt_diff_threshold *t)
 enum mt_status mt_diff_threshold(const char *text, struct mt_diff_threshold *out,
                                  struct mt_err *err)
 {
-    char *end;
     *out = (struct mt_diff_threshold){.percent = -1};
-    if (!text)
-        return MT_OK;
-    out->percent = strtod(text, &end);
-    if (end != text && strcmp(end, "%") == 0 && out->percent >= 0)
+    if (!text || mt_parse_percent(text, &out->percent))
         return MT_OK;
     out->percent = -1;
     if (mt_parse_size(text, &out->bytes) && out->bytes >= 0)

@@ -3,9 +3,7 @@
 #include "lib/base/human.h"
 #include "lib/base/pattern.h"
 #include "lib/input/json_doc.h"
-#include <ctype.h>
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,16 +50,6 @@ void mt_rules_free(struct mt_rules *r)
     mt_vec_free(&r->v);
 }
 
-static bool parse_percent(const char *text, double *out)
-{
-    char *end;
-    if (!isdigit((unsigned char)*text) || strpbrk(text, "xXeE"))
-        return false;
-    *out = strtod(text, &end);
-    end += *end == ' ';
-    return strcmp(end, "%") == 0 && isfinite(*out) && *out <= 1e9;
-}
-
 static bool parse_count(const char *text, int64_t *out)
 {
     char *end;
@@ -73,7 +61,7 @@ static bool parse_count(const char *text, int64_t *out)
 static enum mt_status parse_limit(struct mt_rule *rule, struct mt_err *err)
 {
     const struct mt_rule_kind *k = rule->kind;
-    bool percent = parse_percent(rule->limit, &rule->percent);
+    bool percent = mt_parse_percent(rule->limit, &rule->percent);
     if (percent && k->growth)
         return MT_OK;
     rule->percent = -1;

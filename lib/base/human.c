@@ -270,6 +270,16 @@ bool mt_parse_size(const char *text, int64_t *bytes)
     return parse_figure(text, size_factor, bytes);
 }
 
+bool mt_parse_percent(const char *text, double *percent)
+{
+    char *end;
+    if (!isdigit((unsigned char)*text) || strpbrk(text, "xXeE"))
+        return false;
+    *percent = strtod(text, &end);
+    end += *end == ' ';
+    return strcmp(end, "%") == 0 && *percent <= 1e9;
+}
+
 static bool no_factor(const char *unit, uint64_t *factor)
 {
     *factor = 1;

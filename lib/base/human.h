@@ -55,6 +55,9 @@ const char *mt_human_with_exact(int64_t bytes, char out[MT_HUMAN_LONG]);
  * Optional sign. False if it is none, or does not fit int64. */
 bool mt_parse_size(const char *text, int64_t *bytes);
 
+/* "5%", "2.5 %": a number of digits, 1e9 at most. */
+bool mt_parse_percent(const char *text, double *percent);
+
 /* Times on the command line: 12ms, 1.5s, 300us, 40ns, 2min, 1h; a bare number is nanoseconds. Where
  * times count another unit than "ns": a number of these, as mt_human_time writes it or bare. */
 bool mt_parse_time(const char *unit, const char *text, int64_t *t);
