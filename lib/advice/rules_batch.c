@@ -302,6 +302,38 @@ static bool has_quantized(const struct mt_advice_facts *f)
     return false;
 }
 
+/* Whether a block is of the model that is converted, built before `record`. */
+static bool is_converted(const struct mt_advice_plan *p, const struct mt_lives *before, size_t block,
+                         int64_t record)
+{
+    const struct mt_advice_block *b = &p->f->blocks.v[block];
+    return b->category == MT_CATEGORY_PARAMETER && b->alloc_record < record &&
+           b->freed_record >= record &&
+           p->lives.all.v[block].bytes != before->all.v[block].bytes;
+}
+
+/* The most that is held while the model is converted, as soon as it is built: a parameter goes when
+ * its copy is there, one after another as they were made. 0: there is none. */
+static int64_t peak_of_converting(const struct mt_advice_plan *p, const struct mt_lives *before,
+                                  int64_t record)
+{
+    int64_t built = -1, held_b = p->f->older_b, most_b = 0;
+    for (size_t i = 0; i < p->f->blocks.n; i++)
+        if (is_converted(p, before, i, record) && p->f->blocks.v[i].alloc_record > built)
+            built = p->f->blocks.v[i].alloc_record;
+    for (size_t i = 0; i < before->all.n; i++)
+        if (before->all.v[i].from <= built && before->all.v[i].to > built)
+            mt_wrap_inc(&held_b, before->all.v[i].bytes);
+    for (size_t i = 0; built >= 0 && i < p->f->blocks.n; i++) {
+        if (!is_converted(p, before, i, record))
+            continue;
+        mt_wrap_inc(&held_b, p->lives.all.v[i].bytes);
+        most_b = held_b > most_b ? held_b : most_b;
+        held_b = mt_wrap_sub(held_b, before->all.v[i].bytes);
+    }
+    return most_b;
+}
+
 /* A model is built as it was, and converted then: what is held until `record` has the sizes that it
  * had before the rule, but for data that the model is given. */
 static void keep_building(struct mt_advice_plan *p, struct mt_lives *before, int64_t record)
@@ -310,7 +342,9 @@ static void keep_building(struct mt_advice_plan *p, struct mt_lives *before, int
     for (size_t i = 0; i < f->blocks.n; i++)
         if (f->blocks.v[i].category == MT_CATEGORY_INPUT && f->blocks.v[i].freed_record > record)
             before->all.v[i] = p->lives.all.v[i];
-    int64_t more_b = mt_wrap_sub(mt_lives_peak(before, f->older_b, record, NULL),
+    int64_t built_b = mt_lives_peak(before, f->older_b, record, NULL);
+    int64_t converting_b = peak_of_converting(p, before, record);
+    int64_t more_b = mt_wrap_sub(converting_b > built_b ? converting_b : built_b,
                                  mt_lives_peak(&p->lives, f->older_b, record, NULL));
     if (more_b > 0)
         *mt_vec_push(&p->lives.all) = (struct mt_life){0, record, more_b};

@@ -70,6 +70,7 @@ PAIRS = (
     # record_quantized.py: products copy an operand
     ("bfloat16", "quantized_int8", 484608, 22.9, "up_to"),
     ("bfloat16", "quantized_lora", 498224, 27.7, "up_to"),
+    ("bfloat16", "served", 408960, 0.1, "up_to"),  # record_served.py: converting it is the peak
     # record_models.py
     ("accumulate", "vae", 4453356, 0.1, "about"),
     ("bfloat16", "vae", 2380300, 0.1, "about"),
