@@ -163,14 +163,16 @@ static bool is_cpu(const struct mt_advice_facts *f)
     return strcmp(f->device->name, "cpu") == 0;
 }
 
-/* Whether a block may be the tensor of so many numbers; devices but the CPU round sizes up. */
+/* Whether a block may be the tensor of so many numbers; devices but the CPU round sizes up. One of
+ * an unknown type is of that of the program. */
 static bool may_be_tensor(const struct mt_advice_facts *f, const struct mt_advice_block *b,
                           int64_t numbers_n)
 {
     int64_t more_b = is_cpu(f) ? 0 : ROUNDED_B - 1;
+    int64_t own = b->number_b ? b->number_b : f->element_b;
     for (int64_t size = 1; size <= 8; size *= 2) {
         int64_t bytes;
-        if (b->float_b > 0 && size != b->float_b)
+        if (own && size != own)
             continue;
         if (numbers_n > 0 && !__builtin_mul_overflow(numbers_n, size, &bytes) &&
             b->bytes >= bytes && b->bytes - bytes <= more_b)

@@ -384,6 +384,8 @@ evaluated = advice("keep_weights", "--all")["accumulate"]
 m.check(evaluated["bound"] == "up_to" and "is an evaluation, the peak is 3.995 MiB" in evaluated["because"] and peaks["keep_weights_parts"] == peaks["keep_weights"], "parts of a batch are none of an evaluation", evaluated)
 kept = {row["advice"]: row for row in m.rows("advise", "attention_kept", "--all")}
 m.check("2 new blocks a step (512 KiB), most from aten::softmax" in kept["stop_keeping"]["because"] and "view" not in kept["stop_keeping"]["because"], "a view of something else", kept["stop_keeping"])
+because = advice("served_kept", "--all")["stop_keeping"]["because"]
+m.check("most from aten::cat" in because and "view" not in because, "a view of what would be as large in another type", because)
 m.check("x.mean().item()" in kept["stop_keeping"]["how"] and ".cpu()" not in kept["stop_keeping"]["how"], "on a CPU nothing is moved there", kept["stop_keeping"]["how"])
 m.check("something keeps what aten::softmax makes" in kept["checkpoint"]["because"], "why no checkpoint", kept["checkpoint"])
 for run, (bytes_b, blocks_n, earlier_b) in KEEP.items():
