@@ -303,13 +303,12 @@ static bool has_quantized(const struct mt_advice_facts *f)
 }
 
 /* Whether a block is of the model that is converted, built before `record`. */
-static bool is_converted(const struct mt_advice_plan *p, const struct mt_lives *before, size_t block,
-                         int64_t record)
+static bool is_converted(const struct mt_advice_plan *p, const struct mt_lives *before,
+                         size_t block, int64_t record)
 {
     const struct mt_advice_block *b = &p->f->blocks.v[block];
     return b->category == MT_CATEGORY_PARAMETER && b->alloc_record < record &&
-           b->freed_record >= record &&
-           p->lives.all.v[block].bytes != before->all.v[block].bytes;
+           b->freed_record >= record && p->lives.all.v[block].bytes != before->all.v[block].bytes;
 }
 
 /* The most that is held while the model is converted, as soon as it is built: a parameter goes when
