@@ -71,7 +71,7 @@ static enum mt_status find_in_levels(struct mt_peak *p, const struct mt_time_arg
     MT_TRY(
         mt_levels_load_near(v->db, &v->run, &v->device, looked_at, 2 * (size_t)n, &p->levels, err));
     if (!levels)
-        MT_TRY(mt_moments_load(&p->view->blocks, &v->device, &p->moments, err));
+        MT_TRY(mt_moments_load(&p->view->blocks, &v->device, true, &p->moments, err));
     for (int i = 0; i < n; i++) {
         if (levels)
             f[i] = found_in(&p->levels, &m[i], f[i].text, v->run.dur_ns);

@@ -150,7 +150,7 @@ static enum mt_status find_window(struct mt_timeline *t, struct mt_err *err)
 static enum mt_status fill_moments(struct mt_timeline *t, size_t n, struct mt_err *err)
 {
     char first[MT_HUMAN_LONG], moments[MT_HUMAN_LONG];
-    MT_TRY(mt_moments_load(&t->view->blocks, &t->view->device, &t->moments, err));
+    MT_TRY(mt_moments_load(&t->view->blocks, &t->view->device, true, &t->moments, err));
     const struct mt_levels *known = &t->moments.levels;
     int64_t first_ns = known->all.n ? known->all.v[0].t_ns : 0;
     if (mt_levels_value(&t->levels,

@@ -21,7 +21,7 @@ struct reading {
     struct mt_moments moments;
     int64_t last_b; /* all that is held at the end */
     MT_VEC(struct change) changes;
-    MT_VEC(struct mt_trend_level) levels; /* scratch */
+    MT_VEC(struct mt_trend_level) levels; /* of the site that is judged */
     uint32_t
         *site; /* of each node, and of what has no call path, and 1 more; 0: not asked for yet */
     struct mt_site_moments *out;
@@ -84,25 +84,30 @@ static void judge_dumps(const struct reading *r, struct mt_site_trend *site, int
     free(held);
 }
 
-/* What a site holds at each moment. That of the peak is beside one of its time, and not judged. */
+/* The levels of each site are of the moments, and begin as none. */
+static void add_times(struct reading *r)
+{
+    const struct mt_levels *times = &r->moments.levels;
+    for (size_t i = 0; i < times->all.n; i++)
+        *mt_vec_push(&r->levels) = (struct mt_trend_level){.t = times->all.v[i].t_ns};
+}
+
+/* What a site holds at each moment. */
 static void judge(struct reading *r, struct mt_site_trend *site, const struct change *changes,
                   size_t n)
 {
-    const struct mt_levels *times = &r->moments.levels;
-    const size_t moment_n = times->all.n;
+    const size_t moment_n = r->moments.levels.all.n;
     const int64_t dur = r->blocks->run->dur_ns;
     bool ns = strcmp(r->blocks->run->time_unit, "ns") == 0;
     int64_t level = 0;
-    size_t c = 0;
-    r->levels.n = 0;
-    for (size_t i = 0; i < moment_n; i++) {
-        for (; c < n && changes[c].moment == i; c++)
+    for (size_t at = 0, c = 0; at < moment_n;) {
+        for (; c < n && changes[c].moment == at; c++)
             mt_wrap_inc(&level, changes[c].bytes);
-        if ((int64_t)i == r->moments.peak)
-            continue;
         site->most_b = level > site->most_b ? level : site->most_b;
-        *mt_vec_push(&r->levels) = (struct mt_trend_level){times->all.v[i].t_ns, level};
+        for (const size_t next = c < n ? changes[c].moment : moment_n; at < next; at++)
+            r->levels.v[at].bytes = level;
     }
+    r->levels.n = moment_n;
     if (level > r->last_b) /* the last moment with call paths is not the end */
         *mt_vec_push(&r->levels) = (struct mt_trend_level){dur, r->last_b};
     int64_t passed = MT_UNKNOWN;
@@ -141,9 +146,9 @@ enum mt_status mt_site_moments_load(struct mt_allocations *blocks,
     r.site = mt_alloc((blocks->tree.nodes.n + 1) * sizeof *r.site);
     enum mt_status st = load_last(&r, device, err);
     if (st == MT_OK)
-        st = mt_moments_load(blocks, device, &r.moments, err);
-    size_t dump_n = r.moments.levels.all.n - (r.moments.peak >= 0);
-    out->each = mt_run_notes_get(&blocks->run->notes, MT_NOTE_DUMPS) && dump_n <= FEW_DUMPS;
+        st = mt_moments_load(blocks, device, false, &r.moments, err);
+    add_times(&r);
+    out->each = mt_run_notes_get(&blocks->run->notes, MT_NOTE_DUMPS) && r.levels.n <= FEW_DUMPS;
     for (size_t i = 0; i < r.moments.changes.n && st == MT_OK; i++) {
         const struct mt_moment_change *c = &r.moments.changes.v[i];
         uint32_t by = suppressed && c->node != MT_NONE ? suppressed[c->node] : MT_NONE;

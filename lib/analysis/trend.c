@@ -65,7 +65,7 @@ enum mt_trend mt_trend_of_moments(const struct mt_trend_level *levels, size_t n,
         rises += v[i].bytes > v[i - 1].bytes;
         falls += v[i].bytes < v[i - 1].bytes;
     }
-    if (parts_rise(v, n, PARTS))
+    if (rises && parts_rise(v, n, PARTS))
         return MT_TREND_RISES;
     if (rises && falls)
         return MT_TREND_SWINGS;

@@ -100,7 +100,7 @@ static enum mt_status load_held(struct mt_allocations *l, const struct mt_run_de
     static const enum mt_group_key site = MT_BY_SITE;
     if (mt_device_has_events(device) || !mt_device_knows(device, MT_KNOWS_MOMENTS))
         return MT_OK;
-    MT_TRY(mt_moments_load(l, device, &c->at, err));
+    MT_TRY(mt_moments_load(l, device, true, &c->at, err));
     for (size_t i = 0; i < c->at.levels.all.n; i++) {
         const struct mt_level *level = &c->at.levels.all.v[i];
         *mt_vec_push(&c->held_moments.all) = moment_at(level->t_ns, level->level_b, (int64_t)i);

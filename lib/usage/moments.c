@@ -176,7 +176,7 @@ static void sum_levels(struct mt_moments *m)
 }
 
 enum mt_status mt_moments_load(struct mt_allocations *l, const struct mt_run_device *device,
-                               struct mt_moments *out, struct mt_err *err)
+                               bool peak, struct mt_moments *out, struct mt_err *err)
 {
     struct reading r = {.l = l, .device = device, .out = out};
     enum mt_status st = MT_OK;
@@ -185,7 +185,8 @@ enum mt_status mt_moments_load(struct mt_allocations *l, const struct mt_run_dev
         MT_TRY_OUT(read_times(&r, err));
         MT_TRY_OUT(read_changes(&r, err));
     }
-    MT_TRY_OUT(add_peak(&r, err));
+    if (peak)
+        MT_TRY_OUT(add_peak(&r, err));
     MT_TRY_OUT(add_end(&r, err));
     sort_changes(out);
     sum_levels(out);

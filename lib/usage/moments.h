@@ -21,10 +21,10 @@ struct mt_moments {
     bool peak_rest_n_unknown; /* in how many blocks was then what no call path is known of */
 };
 
-/* All of a device without events. Times of a run that knows none are MT_UNKNOWN. Free it also on
- * failure. Errors: MT_EDB. */
+/* All of a device without events, or all but the peak. Times of a run that knows none are
+ * MT_UNKNOWN. Free it also on failure. Errors: MT_EDB. */
 enum mt_status mt_moments_load(struct mt_allocations *l, const struct mt_run_device *device,
-                               struct mt_moments *out, struct mt_err *err);
+                               bool peak, struct mt_moments *out, struct mt_err *err);
 void mt_moments_free(struct mt_moments *m);
 
 /* What paths hold at a moment by its index, -1 = nothing: an entry for each path, as mt_live_at. */
