@@ -353,16 +353,25 @@ static bool ends(const char *s, const char *with)
     return n >= k && strcmp(s + n - k, with) == 0;
 }
 
+static bool fits(const struct mark *m, const char *name, const char *object, const char *file)
+{
+    const char *of = m->how == OBJECT || m->how == UNKNOWN ? object
+                     : m->how == SOURCE                    ? file
+                                                           : name;
+    if (m->how == ENDS)
+        return ends(name, m->text);
+    if (*of != *m->text) /* most */
+        return false;
+    if (m->how == IS || m->how == SOURCE)
+        return strcmp(of, m->text) == 0;
+    return (m->how != UNKNOWN || *name == '[') && starts(of, m->text);
+}
+
 static bool any(const struct mark *m, size_t n, const char *name, const char *object,
                 const char *file)
 {
     for (; n; n--, m++)
-        if ((m->how == IS && strcmp(name, m->text) == 0) ||
-            (m->how == STARTS && starts(name, m->text)) ||
-            (m->how == ENDS && ends(name, m->text)) ||
-            (m->how == OBJECT && starts(object, m->text)) ||
-            (m->how == SOURCE && strcmp(file, m->text) == 0) ||
-            (m->how == UNKNOWN && *name == '[' && starts(object, m->text)))
+        if (fits(m, name, object, file))
             return true;
     return false;
 }

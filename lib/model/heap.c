@@ -220,7 +220,7 @@ enum mt_status mt_heap_peak_at(struct mt_heap *h, int64_t t, struct mt_err *err)
 
 /* ---- into the recording ---- */
 
-static void add_stat(struct mt_heap *h, uint32_t node, const struct mt_sums *s)
+void mt_heap_add_stat(struct mt_heap *h, uint32_t node, const struct mt_sums *s)
 {
     struct mt_device *d = &h->rec->devices.v[h->device];
     if (!(s->alloc_b | s->freed_b | s->alloc_n | s->at_peak_b | s->at_end_b | s->at_peak_n |
@@ -281,14 +281,14 @@ static void close_events(struct mt_heap *h)
         if (!n)
             continue;
         bool still = n->epoch != h->epoch; /* unchanged since the peak */
-        add_stat(h, n->node,
-                 &(struct mt_sums){.alloc_b = n->alloc_b,
-                                   .freed_b = n->alloc_b + n->came_b - n->live_b,
-                                   .alloc_n = n->alloc_n,
-                                   .at_peak_b = still ? n->live_b : n->peak_b,
-                                   .at_peak_n = still ? n->live_n : n->peak_n,
-                                   .at_end_b = n->live_b,
-                                   .at_end_n = n->live_n});
+        mt_heap_add_stat(h, n->node,
+                         &(struct mt_sums){.alloc_b = n->alloc_b,
+                                           .freed_b = n->alloc_b + n->came_b - n->live_b,
+                                           .alloc_n = n->alloc_n,
+                                           .at_peak_b = still ? n->live_b : n->peak_b,
+                                           .at_peak_n = still ? n->live_n : n->peak_n,
+                                           .at_end_b = n->live_b,
+                                           .at_end_n = n->live_n});
     }
     put_peak(h, d);
     d->alloc_b = h->alloc_b;
@@ -348,7 +348,7 @@ static void close_sums(struct mt_heap *h)
         for (size_t f = 0; f < MT_ARRAY_LEN(figures); f++)
             *figure_of(&s, f) = k >> f & 1 ? *figure_of(&s, f) : 0;
         s.freed_b = freed ? s.alloc_b - s.at_end_b : 0;
-        add_stat(h, (uint32_t)i - 1u, &s);
+        mt_heap_add_stat(h, (uint32_t)i - 1u, &s);
     }
     d->alloc_b = known(h, MT_SUM_ALLOC_B, t->alloc_b);
     d->alloc_n = known(h, MT_SUM_ALLOC_N, t->alloc_n);
@@ -391,7 +391,7 @@ static void close_moments(struct mt_heap *h)
         if (!n)
             continue;
         bool peak = h->peak_tree && n->epoch == h->epoch;
-        add_stat(
+        mt_heap_add_stat(
             h, n->node,
             &(struct mt_sums){.alloc_b = n->alloc_b,
                               .alloc_n = n->alloc_n,

@@ -133,27 +133,16 @@ void mt_heap_push_kinds(struct mt_heap *h)
     }
 }
 
-/* A kind's figures go to its path and to its size. Returns the slot. */
-static uint32_t settle(struct mt_heap *h, const struct mt_heap_kind *k, struct mt_sums *of_size)
+static struct mt_sums sums_of(const struct mt_heap *h, const struct mt_heap_kind *k)
 {
-    const uint32_t slot = mt_heap_slot(h, k->node);
     const int64_t peak_n = k->epoch == h->epoch ? k->peak_n : k->live_n;
-    struct mt_heap_node *n = &h->slots.v[slot];
-    n->epoch = h->epoch; /* what it held at the peak is said here */
-    n->alloc_b += k->alloc_n * k->bytes;
-    n->alloc_n += k->alloc_n;
-    n->live_b += k->live_n * k->bytes;
-    n->live_n += k->live_n;
-    n->peak_b += peak_n * k->bytes;
-    n->peak_n += peak_n;
-    mt_sums_add(of_size, &(struct mt_sums){.alloc_b = k->alloc_n * k->bytes,
-                                           .freed_b = (k->alloc_n - k->live_n) * k->bytes,
-                                           .alloc_n = k->alloc_n,
-                                           .at_peak_b = peak_n * k->bytes,
-                                           .at_end_b = k->live_n * k->bytes,
-                                           .at_peak_n = peak_n,
-                                           .at_end_n = k->live_n});
-    return slot;
+    return (struct mt_sums){.alloc_b = k->alloc_n * k->bytes,
+                            .freed_b = (k->alloc_n - k->live_n) * k->bytes,
+                            .alloc_n = k->alloc_n,
+                            .at_peak_b = peak_n * k->bytes,
+                            .at_end_b = k->live_n * k->bytes,
+                            .at_peak_n = peak_n,
+                            .at_end_n = k->live_n};
 }
 
 static void put_sizes(struct mt_heap *h, const struct mt_sums *of)
@@ -165,33 +154,75 @@ static void put_sizes(struct mt_heap *h, const struct mt_sums *of)
     h->rec->devices.v[h->device].knows |= MT_KNOWS_SIZE_SUMS;
 }
 
-void mt_heap_close_kinds(struct mt_heap *h)
+/* Figures of the paths that kinds with events are on. */
+struct path_figures {
+    uint32_t *number;     /* of nodes: from 1 on, in their order; 0: no such path */
+    struct mt_sums none;  /* of no call path */
+    int64_t *temporary_n; /* of each; 0: of no call path */
+};
+
+/* Gives each path an entry, which is in the recording at once: there is no room for all twice. */
+static void add_paths(struct mt_heap *h, struct path_figures *p)
 {
     struct mt_recording *r = h->rec;
-    struct mt_sums of_sizes[MT_SIZE_CLASSES] = {{0}};
-    MT_VEC(int64_t) temporary_n = {0}; /* of slots */
-    const char *name = mt_extra_names[MT_EXTRA_TEMPORARY_MOST_N];
+    size_t n = 0;
+    p->number = mt_alloc((r->nodes.n + 1) * sizeof *p->number);
     for (size_t i = 0; i < h->kinds.n; i++) {
         const struct mt_heap_kind *k = &h->kinds.v[i];
         h->idle_kinds |= !k->alloc_n;
-        if (!k->alloc_n)
-            continue;
-        const uint32_t slot = settle(h, k, &of_sizes[mt_size_class(k->bytes)]);
-        while (temporary_n.n <= slot)
-            *mt_vec_push(&temporary_n) = 0;
-        temporary_n.v[slot] += k->temporary_n;
+        if (k->alloc_n && k->node != MT_NONE && !p->number[k->node])
+            p->number[k->node] = (uint32_t)++n;
     }
+    p->temporary_n = mt_alloc((n + 1) * sizeof *p->temporary_n);
+    mt_vec_room(&r->stats, r->stats.n + n);
+    n = 0;
+    for (uint32_t i = 0; i < r->nodes.n; i++) {
+        if (!p->number[i])
+            continue;
+        p->number[i] = (uint32_t)++n;
+        *mt_vec_push(&r->stats) = (struct mt_node_stat){.node = i, .device = h->device};
+    }
+}
+
+static void add_temporary(struct mt_heap *h, const struct path_figures *p)
+{
+    struct mt_recording *r = h->rec;
+    const char *name = mt_extra_names[MT_EXTRA_TEMPORARY_MOST_N];
+    const uint32_t figure = mt_strtab_add(&r->strings, name, strlen(name));
+    mt_heap_knows_extra(h, name);
+    if (p->temporary_n[0])
+        *mt_vec_push(&r->extras) =
+            (struct mt_node_extra){MT_NONE, h->device, figure, p->temporary_n[0]};
+    for (uint32_t i = 0; i < r->nodes.n; i++)
+        if (p->number[i] && p->temporary_n[p->number[i]])
+            *mt_vec_push(&r->extras) =
+                (struct mt_node_extra){i, h->device, figure, p->temporary_n[p->number[i]]};
+}
+
+void mt_heap_close_kinds(struct mt_heap *h)
+{
+    struct mt_sums of_sizes[MT_SIZE_CLASSES] = {{0}};
+    struct path_figures p = {0};
+    const size_t before = h->rec->stats.n;
     if (!h->kinds.n)
         return;
-    put_sizes(h, of_sizes);
-    mt_heap_knows_extra(h, name);
+    add_paths(h, &p);
+    for (size_t i = 0; i < h->kinds.n; i++) {
+        const struct mt_heap_kind *k = &h->kinds.v[i];
+        const struct mt_sums sums = sums_of(h, k);
+        if (!k->alloc_n)
+            continue;
+        const uint32_t path = k->node == MT_NONE ? 0 : p.number[k->node];
+        mt_sums_add(path ? &h->rec->stats.v[before + path - 1].self : &p.none, &sums);
+        mt_sums_add(&of_sizes[mt_size_class(k->bytes)], &sums);
+        p.temporary_n[path] += k->temporary_n;
+    }
     mt_vec_free(&h->kinds);
-    const uint32_t figure = mt_strtab_add(&r->strings, name, strlen(name));
-    for (size_t i = 0; i < temporary_n.n; i++)
-        if (temporary_n.v[i])
-            *mt_vec_push(&r->extras) =
-                (struct mt_node_extra){h->slots.v[i].node, h->device, figure, temporary_n.v[i]};
-    mt_vec_free(&temporary_n);
+    mt_heap_add_stat(h, MT_NONE, &p.none);
+    put_sizes(h, of_sizes);
+    add_temporary(h, &p);
+    free(p.number);
+    free(p.temporary_n);
 }
 
 void mt_heap_restart_kinds(struct mt_heap *h)

@@ -188,7 +188,11 @@ static inline uint32_t *mt_heap_at(struct mt_heap *h, uint32_t of)
     return h->kinds.n ? &h->kinds.v[of].at : &h->slots.v[of].at;
 }
 
-/* What kinds did goes over to their paths: there are no more events. */
+/* What a node itself did goes into the recording, if it is anything; by nodes, no call path first.
+ */
+void mt_heap_add_stat(struct mt_heap *h, uint32_t node, const struct mt_sums *s);
+
+/* What kinds did goes into the recording: there are no more events. */
 void mt_heap_close_kinds(struct mt_heap *h);
 void mt_heap_restart_kinds(struct mt_heap *h);
 

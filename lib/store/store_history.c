@@ -92,6 +92,14 @@ static int extra_cmp(const void *a, const void *b)
     return m < n ? -1 : m > n;
 }
 
+static bool are_in_order(const struct extra_rows *rows)
+{
+    for (size_t i = 1; i < rows->w->r->extras.n; i++)
+        if (extra_cmp(&rows->order[i - 1], &rows->order[i]) > 0)
+            return false;
+    return true;
+}
+
 /* Where the row ends that begins at a place. Few nodes without a figure cost less than a row. */
 static size_t end_of_extras(const struct extra_rows *rows, size_t at)
 {
@@ -133,7 +141,8 @@ static enum mt_status write_extras(struct mt_writer *w, struct mt_err *err)
         rows.order[i] = &w->r->extras.v[i];
         MT_TRY_OUT(mt_store_string(w, rows.order[i]->figure, &id, err));
     }
-    qsort(rows.order, n, sizeof *rows.order, extra_cmp);
+    if (!are_in_order(&rows)) /* mostly they are */
+        qsort(rows.order, n, sizeof *rows.order, extra_cmp);
     for (size_t at = 0; at < n; at = end_of_extras(&rows, at))
         row_n++;
     st = mt_db_insert_texts(w->db, MT_Q_NODE_EXTRA_ADD_ALL, row_n, extra_row, &rows.text, &rows,
