@@ -216,14 +216,16 @@ static void use_given_up(struct mt_leak_finder *f, uint32_t group,
  * collects, and gives up when it returns behind the last step, rises until then. */
 static void judge_given_up(struct mt_leak_finder *f)
 {
-    const struct mt_survivor *s = f->survivors.v, *end = s + f->survivors.n; /* by group */
+    const struct mt_survivor *s = f->survivors.v; /* by group */
+    const size_t n = f->survivors.n;
     struct mt_retained_trend r;
+    size_t at = 0;
     uint32_t before = MT_NONE;
     for (size_t i = 0; i < f->holdings.all.n && f->can_tell; i++) {
         const uint32_t part = f->holdings.all.v[i].site, group = part / 2;
-        while (s < end && s->group < group)
-            s++;
-        bool alive = s < end && s->group == group, doubtful = part != mt_leak_part(group, false);
+        while (at < n && s[at].group < group)
+            at++;
+        bool alive = at < n && s[at].group == group, doubtful = part != mt_leak_part(group, false);
         if (part != before && !alive && !doubtful &&
             mt_leak_rises_every_step(f, &f->holdings, part, &r))
             use_given_up(f, group, &r);
