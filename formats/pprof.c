@@ -271,6 +271,9 @@ static void read_field(struct mt_pprof *r, const struct mt_proto_field *f)
     case PROFILE_PERIOD_TYPE:
         r->period_type = read_type(r, m);
         break;
+    case PROFILE_COMMENT:
+        r->comment = f->bytes ? 0 : f->value;
+        break;
     case PROFILE_PERIOD:
         r->period = (int64_t)f->value;
         break;

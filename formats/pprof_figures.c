@@ -201,6 +201,20 @@ static void count_samples(struct mt_sampled *s, const struct mt_sums *sums)
             (double)sums->alloc_n / mt_sampled_scale(s->period, sums->alloc_b, sums->alloc_n);
 }
 
+/* "memtool: run a, device cpu; in use: alive at the peak, 7.855 ms": what lib/export/pprof.c says.
+ */
+static bool is_of_peak(const char *comment)
+{
+    static const char ours[] = "memtool: run ",
+                      in_use[] = "; in use: ", peak[] = "alive at the peak";
+    const char *last = NULL;
+    if (strncmp(comment, ours, sizeof ours - 1) != 0)
+        return false;
+    for (const char *at = comment; (at = strstr(at, in_use)); at += sizeof in_use - 1)
+        last = at + sizeof in_use - 1;
+    return last && strncmp(last, peak, sizeof peak - 1) == 0;
+}
+
 static enum mt_status give(struct mt_pprof *r, const struct mt_pprof_sample *s, struct mt_err *err)
 {
     struct mt_sums sums = {0};
@@ -220,15 +234,21 @@ static enum mt_status give(struct mt_pprof *r, const struct mt_pprof_sample *s, 
         return MT_OK;
     }
     count_samples(&r->sampled, &sums);
+    if (r->at_peak) {
+        sums.at_peak_b = sums.at_end_b;
+        sums.at_peak_n = sums.at_end_n;
+        sums.at_end_b = sums.at_end_n = 0;
+    }
     return mt_heap_sums(r->heap, node_of(r, s), &sums, err);
 }
 
 static unsigned known_figures(const struct mt_pprof *r)
 {
-    static const unsigned bits[MT_PPROF_FIGURE_N] = {[MT_PPROF_ALLOC_N] = MT_SUM_ALLOC_N,
-                                                     [MT_PPROF_ALLOC_B] = MT_SUM_ALLOC_B,
-                                                     [MT_PPROF_END_N] = MT_SUM_AT_END_N,
-                                                     [MT_PPROF_END_B] = MT_SUM_AT_END_B};
+    const unsigned bits[MT_PPROF_FIGURE_N] = {
+        [MT_PPROF_ALLOC_N] = MT_SUM_ALLOC_N,
+        [MT_PPROF_ALLOC_B] = MT_SUM_ALLOC_B,
+        [MT_PPROF_END_N] = r->at_peak ? MT_SUM_AT_PEAK_N : MT_SUM_AT_END_N,
+        [MT_PPROF_END_B] = r->at_peak ? MT_SUM_AT_PEAK_B : MT_SUM_AT_END_B};
     unsigned known = 0;
     for (int i = 0; i < MT_PPROF_FIGURE_N; i++)
         known |= r->column[i] < 0 ? 0 : bits[i];
@@ -245,6 +265,7 @@ enum mt_status mt_pprof_cut(struct mt_pprof *r, struct mt_err *err)
 enum mt_status mt_pprof_give(struct mt_pprof *r, struct mt_err *err)
 {
     MT_TRY(find_figures(r, err));
+    r->at_peak = is_of_peak(text_at(r, r->comment));
     const char *every = text_at(r, r->period_type.type);
     int64_t unit = unit_bytes(text_at(r, r->period_type.unit));
     if (strcmp(every, "space") == 0 && unit && r->period > 0 && r->period <= INT64_MAX / unit)

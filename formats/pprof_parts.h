@@ -45,6 +45,8 @@ struct mt_pprof {
     MT_VEC(struct mt_pprof_type) types;
     bool types_end; /* something else came behind them */
     struct mt_pprof_type period_type;
+    uint64_t comment; /* the last one that stands alone: a string */
+    bool at_peak;     /* what is in use was so at the peak, as memtool exports it */
     int64_t period;
     struct mt_map mapping_of, location_of, function_of; /* id -> index */
     MT_VEC(struct mt_pprof_mapping { uint64_t start, limit, offset, file, build_id; }) mappings;

@@ -107,6 +107,19 @@ static void add_frame(const struct mt_recording *r, uint32_t frame, struct mt_bu
         mt_buf_addf(out, "_%d", f->instance);
 }
 
+/* A Python function by itself: reports say "[Python]" of all of them (lib/run/sites.c). */
+static bool is_python(const struct mt_recording *r, const struct mt_node *n)
+{
+    return !r->without_ops && n->top == n->frame && r->frames.v[n->top].kind == MT_FRAME_PYTHON;
+}
+
+/* site_key, but for what has one name. */
+static uint64_t name_key(const struct mt_recording *r, uint32_t node)
+{
+    const struct mt_node *n = node == MT_NONE ? NULL : &r->nodes.v[node];
+    return n && is_python(r, n) ? (uint64_t)(MT_NONE - 1) << 32 | n->scope : site_key(r, node);
+}
+
 static void add_site_name(const struct mt_recording *r, uint32_t node, struct mt_buf *out)
 {
     if (node == MT_NONE) {
@@ -114,7 +127,10 @@ static void add_site_name(const struct mt_recording *r, uint32_t node, struct mt
         return;
     }
     const struct mt_node *n = &r->nodes.v[node];
-    add_frame(r, n->top, out);
+    if (is_python(r, n))
+        mt_buf_adds(out, "[Python]");
+    else
+        add_frame(r, n->top, out);
     if (n->scope != MT_NONE && n->scope != n->top) {
         mt_buf_adds(out, " in ");
         add_frame(r, n->scope, out);
@@ -150,7 +166,7 @@ static void name_sites(struct mt_recording *r)
     struct mt_map sites = {0};
     for (size_t i = 0; i < r->unseen.n; i++) {
         const struct mt_unseen *u = &r->unseen.v[i];
-        uint32_t *at = mt_map_at(&sites, site_key(r, u->node));
+        uint32_t *at = mt_map_at(&sites, name_key(r, u->node));
         if (*at == MT_NONE) {
             *at = (uint32_t)all.n;
             *mt_vec_push(&all) = (struct loss){.node = u->node};

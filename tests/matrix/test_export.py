@@ -184,9 +184,11 @@ def read_back(run, device):
     code, _, err = m.run("import", "out.pb.gz", "--name", "again", "--replace", codes=(0, 2))
     if not m.check(code == 0, run.name, "pprof reads back", err[:300]):
         return
-    got = m.query("SELECT alloc_b, at_end_b FROM v_device WHERE run = 'again'")[0] if not m.known.clear() else None
+    got = m.query("SELECT alloc_b, at_end_b, peak_b FROM v_device WHERE run = 'again'")[0] if not m.known.clear() else None
     same(run.name, "pprof again: allocated", got["alloc_b"], wrote.get("alloc_space"))
-    same(run.name, "pprof again: alive", got["at_end_b"], wrote.get("inuse_space"))
+    at_end = device["peak_b"] is None
+    same(run.name, "pprof again: alive", got["at_end_b" if at_end else "peak_b"], wrote.get("inuse_space"))
+    same(run.name, "pprof again: nothing of another moment", got["peak_b" if at_end else "at_end_b"], None)
 
 
 def check_go(path):

@@ -96,6 +96,11 @@ def right():
     strings = [part(6, s.encode()) for s in profile.texts]
     between = b"".join(a + b for a, b in zip(types, strings)) + b"".join(strings[len(types) :] + profile.parts[len(types) :])
     m.check(read("between", between)[1].get(path) == (300, 200), "names between what samples count")
+    for moment, figure in (("at the peak, 7 ms", "peak_b"), ("at 7 ms", "at_end_b"), ("at 7 ms; in use: alive at the peak x", "peak_b")):
+        p = some()
+        p.parts.append(number(13, p.text(f"memtool: run a; in use: alive at the peak, device cpu; in use: alive {moment}")))
+        device, paths, _ = read("exported " + moment.replace(" ", "_").replace(";", ""), p.bytes())
+        m.check([device[c] for c in ("peak_b", "at_end_b")] == ([200, None] if figure == "peak_b" else [None, 200]), moment, device)
     device, paths, _ = read("nothing", Profile().bytes())
     m.check((device["alloc_b"], device["at_end_b"]) == (0, 0) and not paths, "nothing", device, paths)
 

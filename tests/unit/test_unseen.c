@@ -122,6 +122,24 @@ static const struct told devices[] = {
      "freed_unseen 1"},
 };
 
+static void tell_sites(struct mt_recording *r, struct mt_buf *out)
+{
+    mt_buf_addf(out, "%s\n", r->notes[MT_NOTE_UNSEEN].detail);
+}
+
+static const struct told sites[] = {
+    {"sites as reports name them",
+     "1 annotation 0 99 train\n1 python 0 20 a.py(1): f\n1 mem 1 8 1 cpu\n1 mem 3 8 1 cpu\n"
+     "1 python 20 40 a.py(9): g\n1 op 25 30 aten::add\n1 mem 21 8 1 cpu\n1 mem 26 4 2 cpu\n"
+     "1 mem 35 4 2 cpu",
+     "[Python] in train, aten::add in train\n", "freed_unseen 3"},
+};
+
+static void test_sites(void **state)
+{
+    check_told(*state, tell_sites);
+}
+
 static void test_records(void **state)
 {
     check_told(*state, tell_records);
@@ -261,6 +279,7 @@ int main(void)
     ROWS_ADD(&tests, test_records, records);
     ROWS_ADD(&tests, test_records, alloc_unseen);
     ROWS_ADD(&tests, test_devices, devices);
+    ROWS_ADD(&tests, test_sites, sites);
     tests.v[tests.n++] = random_test;
     return ROWS_RUN(&tests, "unseen");
 }
