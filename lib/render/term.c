@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
@@ -216,13 +217,16 @@ int mt_write_error(int fd)
     struct pollfd out = {.fd = fd, .events = POLLOUT};
     struct statvfs disk;
     struct stat file;
+    struct rlimit size;
     if (poll(&out, 1, 0) > 0 && (out.revents & POLLERR))
         return EPIPE;
     if (write(fd, "", 0) < 0) /* a device that takes nothing says so again */
         return errno;
-    bool full = fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && fstatvfs(fd, &disk) == 0 &&
-                disk.f_bavail == 0;
-    return full ? ENOSPC : EIO;
+    if (fstat(fd, &file) != 0 || !S_ISREG(file.st_mode))
+        return EIO;
+    if (getrlimit(RLIMIT_FSIZE, &size) == 0 && (rlim_t)file.st_size >= size.rlim_cur)
+        return EFBIG;
+    return fstatvfs(fd, &disk) == 0 && disk.f_bavail == 0 ? ENOSPC : EIO;
 }
 
 int mt_stdout_end(void)

@@ -115,6 +115,7 @@ kept "an error in the middle"
 (ulimit -f 100; memtool query --db t.db "$numbers i FROM c" --format csv -o old.txt)
 [ $? = 2 ] || complain "a limit on file sizes is no failure"
 grep -q 'Nothing was changed' err || complain "a limit on file sizes: $(cat err)"
+grep -q 'File too large' err || complain "a limit on file sizes is not said: $(cat err)"
 kept "a limit on file sizes"
 timeout -s INT 1 "$MEMTOOL" query --db t.db "$numbers a.i FROM c AS a, c AS b" --format csv -o old.txt >out 2>err
 kept Ctrl-C
