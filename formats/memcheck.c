@@ -22,6 +22,8 @@ static const char *const names[MT_LEAK_KIND_N] = {
 struct process {
     uint64_t id; /* of its records */
     bool in_summary, ended, any;
+    bool quiet; /* it has said nothing before its records (valgrind -q), nor will behind */
+    int64_t listed_n, of; /* records, and how many there are; of those some may not be listed */
 };
 
 struct reader {
@@ -31,6 +33,7 @@ struct reader {
     struct mt_buf text; /* scratch */
     MT_VEC(struct process) processes;
     struct mt_map process_at; /* number -> index of the last one that had it */
+    bool cut_off;             /* the last line has no end */
     uint64_t in_stack;        /* id of the process whose record's frames come; 0 = none */
 };
 
@@ -54,7 +57,7 @@ static struct process *new_process(struct reader *r, uint32_t *at)
 {
     *at = (uint32_t)r->processes.n;
     struct process *p = mt_vec_push(&r->processes);
-    *p = (struct process){.id = r->processes.n};
+    *p = (struct process){.id = r->processes.n, .quiet = true};
     return p;
 }
 
@@ -70,6 +73,7 @@ static void begin(struct reader *r, uint64_t number)
     uint32_t *at = mt_map_at(&r->process_at, number);
     if (*at == MT_NONE || r->processes.v[*at].any || r->processes.v[*at].ended)
         new_process(r, at);
+    r->processes.v[*at].quiet = false;
 }
 
 /* ---- records ---- */
@@ -80,6 +84,16 @@ static bool take_sizes(struct mt_fields *f, int64_t *bytes, int64_t *blocks)
     int64_t indirect;
     return mt_leak_take_bytes(f, bytes, &indirect) && mt_field_take(f, "bytes in") &&
            mt_leak_take_size(f, blocks) && mt_field_take(f, "blocks");
+}
+
+/* "in loss record 2 of 9": how many there are; -1: it does not say. */
+static int64_t records_of(struct mt_fields f)
+{
+    int64_t number, of;
+    return mt_field_take(&f, "in loss record") && mt_field_thousands(&f, &number) &&
+                   mt_field_take(&f, "of") && mt_field_thousands(&f, &of)
+               ? of
+               : -1;
 }
 
 /* Whether the line is the first of a record. A process that has reported before does so anew. */
@@ -95,10 +109,14 @@ static bool read_record(struct reader *r, struct process *p, const struct mt_lin
     for (int k = 0; k < MT_LEAK_KIND_N; k++) {
         if (!names[k] || !mt_field_take(&f, names[k]))
             continue;
-        if (p->ended)
+        if (p->ended) {
             mt_leak_report_forget(&r->report, p->id);
+            p->listed_n = 0;
+        }
         p->ended = p->in_summary = false;
         p->any = true;
+        p->listed_n++;
+        p->of = records_of(f);
         r->in_stack = p->id;
         *st = mt_leak_report_add(&r->report, (enum mt_leak_kind)k, bytes, blocks, p->id, err);
         return true;
@@ -190,8 +208,25 @@ static enum mt_status cut(struct reader *r, struct mt_err *err)
                          "the report ends early: LEAK SUMMARY is missing", err);
 }
 
+/* valgrind -q has no summary: where not all records are listed, nobody knows what the others are.
+ */
+static void end_quiet(struct reader *r, struct process *p)
+{
+    if (!p->quiet || p->ended || !p->any || r->cut_off)
+        return;
+    p->ended = true;
+    if (p->listed_n == p->of)
+        return;
+    mt_rec_note(r->rec, MT_NOTE_KINDS, -1, 0);
+    mt_rec_note_detail(r->rec, MT_NOTE_KINDS, "%s",
+                       "valgrind -q has no totals, and without --show-leak-kinds=all lists nothing "
+                       "of what is reachable");
+}
+
 static enum mt_status check_whole(struct reader *r, struct mt_err *err)
 {
+    for (size_t i = 0; i < r->processes.n; i++)
+        end_quiet(r, &r->processes.v[i]);
     bool any = r->report.records.n;
     for (size_t i = 0; i < r->processes.n; i++)
         any |= r->processes.v[i].ended;
@@ -214,8 +249,10 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
     struct mt_line line;
     bool any = true;
     enum mt_status st;
-    while ((st = mt_lines_next(&r->lines, &line, &any, err)) == MT_OK && any)
+    while ((st = mt_lines_next(&r->lines, &line, &any, err)) == MT_OK && any) {
+        r->cut_off = line.cut;
         MT_TRY(read_line(r, &line, err));
+    }
     if (st == MT_EINPUT)
         st = cut(r, err);
     MT_TRY(st);
@@ -237,11 +274,28 @@ static enum mt_status memcheck_read(struct mt_stream *in, const struct mt_read_o
     return st;
 }
 
+/* Whether a record begins in the text, which valgrind -q begins with. */
+static bool has_record(const char *head, size_t n)
+{
+    const char *p = head, *end = head + n;
+    for (const char *at; (at = memmem(p, (size_t)(end - p), in_record, sizeof in_record - 1));
+         p = at + 1) {
+        const char *line = memrchr(head, '\n', (size_t)(at - head));
+        line = line ? line + 1 : head;
+        struct mt_fields f = {line, at};
+        uint64_t number;
+        int64_t bytes, blocks;
+        if (take_head(&f, &number) && take_sizes(&f, &bytes, &blocks) && mt_field_take(&f, "are"))
+            return true;
+    }
+    return false;
+}
+
 static int memcheck_probe(const char *head, size_t n)
 {
     if (memmem(head, n, "<valgrindoutput>", 16))
         return 0;
-    return memmem(head, n, tool, sizeof tool - 1) ? 92 : 0;
+    return memmem(head, n, tool, sizeof tool - 1) || has_record(head, n) ? 92 : 0;
 }
 
 const struct mt_reader mt_reader_memcheck = {

@@ -194,6 +194,19 @@ static const struct summed_file memchecks[] = {
      " alloc ? n ? peak ? end 0 no time 0\n"},
     {"no report", TOOL "==7==     in use at exit: 5 bytes in 1 blocks\n",
      "error at -1: the log has no report of leaks\n"},
+    {"valgrind -q, that lists all",
+     "==7== 8 bytes in 1 blocks are still reachable in loss record 1 of 2\n" AT BY LOST,
+     " alloc ? n ? peak ? end 3008 no time 0\n"
+     "[still reachable];main;leaf 0/0/8\n[definitely lost];main;leaf 0/0/3000\n"},
+    {"valgrind -q, that lists some", LOST,
+     " alloc ? n ? peak ? end 3000 no time 0\n"
+     "[definitely lost];main;leaf 0/0/3000\nnote kinds_left_out 1\n"},
+    {"valgrind -q, cut",
+     LOST "==7== ", "error at 229: the report ends early: LEAK SUMMARY is missing\n"},
+    {"valgrind -q of a child",
+     TOOL "==8== 8 bytes in 1 blocks are possibly lost in loss record 1 of 1\n" TOTALS
+          "0 bytes in 0 blocks\n",
+     " alloc ? n ? peak ? end 8 no time 0\n[possibly lost] 0/0/8\n"},
     {"cut", TOOL LOST, "error at 263: the report ends early: LEAK SUMMARY is missing\n"},
     {"cut, --partial", TOOL LOST,
      " alloc ? n ? peak ? end 3000 no time 0\n"
