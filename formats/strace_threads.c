@@ -62,6 +62,7 @@ void mt_strace_attached(struct mt_strace *r, uint64_t pid)
     struct mt_strace_processes *p = &r->processes;
     const uint32_t shared = mt_map_get(&p->made, pid);
     *mt_map_at(&p->children, pid) = 0;
+    mt_map_take(&p->made, pid);
     if (shared != MT_MAP_NONE && mt_map_get(&p->of_pid, pid) == MT_MAP_NONE)
         announce(r, pid, shared ? shared - 1 : add_process(r, true));
 }
@@ -102,6 +103,12 @@ uint32_t mt_strace_thread(struct mt_strace *r, uint64_t pid)
         return known;
     if (!p->threads.n)
         return add_thread(r, pid, add_process(r, false));
+    const uint32_t made = mt_map_get(&p->made, pid);
+    if (made != MT_MAP_NONE) { /* -q: strace has not said that it attached it */
+        mt_map_take(&p->made, pid);
+        announce(r, pid, made ? made - 1 : add_process(r, true));
+        return mt_map_get(&p->of_pid, pid);
+    }
     const struct mt_buf *call = maker == MT_NONE ? NULL : &p->threads.v[maker].pending;
     if (call && call->n) {
         uint32_t process =
