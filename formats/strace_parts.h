@@ -44,6 +44,7 @@ struct mt_strace_processes {
     struct mt_map made;      /* numbers that calls returned before that: 1 and the process that it
                                 is a thread of; 0: a process of its own */
     MT_VEC(uint32_t) moving; /* threads with moves_bytes, and some that had any */
+    bool tells; /* calls that make others are in the log, and it has no numbers at its beginning */
     struct mt_map of_pid;
     uint32_t running_n; /* threads */
     uint32_t left;      /* a process whose threads have ended, + 1; 0: none, or all is gone of it */

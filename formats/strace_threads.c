@@ -115,6 +115,10 @@ uint32_t mt_strace_thread(struct mt_strace *r, uint64_t pid)
             shares_memory(call->s, call->n) ? p->threads.v[maker].process : add_process(r, true);
         return add_thread(r, pid, process);
     }
+    if (p->tells && !p->threads.v[0].pid && !p->threads.v[0].ended) { /* the first, of all lines */
+        p->threads.v[0].pid = pid;
+        return *mt_map_at(&p->of_pid, pid) = 0;
+    }
     uint32_t thread = add_thread(r, pid, p->threads.v[0].process);
     p->threads.v[thread].guessed = true;
     return thread;
@@ -135,6 +139,7 @@ void mt_strace_forked(struct mt_strace *r, const struct mt_strace_call *call)
     const uint32_t own = p->threads.v[call->thread].process;
     if (!p->threads.v[0].pid && !is_follower(p)) { /* not in the log, or attached later */
         *mt_map_at(&p->made, (uint64_t)pid) = shares ? own + 1 : 0;
+        p->tells = true;
         return;
     }
     uint32_t known = mt_map_get(&p->of_pid, (uint64_t)pid);

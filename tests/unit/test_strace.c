@@ -63,10 +63,12 @@ static const struct summed_file files[] = {
     {"without -o, of a strace that does not say what it attaches (-q)",
      "mmap(NULL, 4096, " RW ") = 0x10000\nclone(child_stack=NULL, flags=SIGCHLD) = 8\n"
      "[pid  8] mmap(NULL, 8192, " RW ") = 0x20000\n[pid  8] munmap(0x10000, 4096) = 0\n"
-     "[pid  8] execve(\"./b\", [\"./b\"], 0x7f) = 0\n[pid  8] mmap(NULL, 4096, " RW
+     "[pid  7] mmap(NULL, 4096, " RW ") = 0x40000\n[pid  7] execve(\"./a\", [], 0x7f) = 0\n"
+     "[pid  7] mmap(NULL, 4096, " RW
+     ") = 0x50000\n[pid  8] execve(\"./b\", [\"./b\"], 0x7f) = 0\n[pid  8] mmap(NULL, 4096, " RW
      ") = 0x10000\n[pid  8] +++ exited with 0 +++\n",
-     " alloc 16384 n 3 peak 12288 end 4096 moments 3 events 4\n"
-     "[anonymous memory] 16384/12288/4096\n"},
+     " alloc 24576 n 5 peak 16384 end 4096 moments 4 events 6\n"
+     "[anonymous memory] 24576/16384/4096\n"},
     {"numbers with names (-Y), no times behind the line before where others are of the day (-C)",
      "7<my app> 10:00:00.5 mmap(NULL, 4096, " RW ") = 0x10000\n7<my app> 10:00:01.5 "
      "clone(child_stack=NULL, flags=SIGCHLD) = 8<a>b>\n[pid 8<a>b>] 10:00:01.5 mmap(NULL, 8192, " RW
