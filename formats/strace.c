@@ -158,7 +158,8 @@ static void read_sign(struct mt_strace *r, uint32_t thread, struct mt_fields f)
 static bool is_damaged(const struct mt_fields *f)
 {
     size_t n = (size_t)(f->end - f->p);
-    if (is_name(f->p, 1) || strchr("+-<", *f->p))
+    if (is_name(f->p, 1) || *f->p == '<' ||
+        (n > 3 && (memcmp(f->p, "+++ ", 4) == 0 || memcmp(f->p, "--- ", 4) == 0)))
         return false;
     return (memchr(f->p, '(', n) && (ends_later(f) || memmem(f->p, n, " = ", 3))) ||
            memmem(f->p, n, " resumed>", 9) || memmem(f->p, n, "+++ ", 4);

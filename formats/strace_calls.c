@@ -345,11 +345,10 @@ static struct mt_native_step new_step(struct mt_strace *r, const char *s, size_t
         mt_field_address(&f, &at);
         place[-1] = '\0';
     }
-    size_t left = strlen(text);
-    char *name = strchr(text, '('), *plus;
-    if (!name || text[left - 1] != ')')
+    char *name = strchr(text, '('), *close = strrchr(text, ')'), *plus;
+    if (!name || !close || (close[1] && close[1] != ' ')) /* behind " " a line of source: -kk */
         return mt_native_explicit(&r->paths, "[unknown function]");
-    text[left - 1] = *name++ = '\0';
+    *close = *name++ = '\0';
     if ((plus = strrchr(name, '+')) && strncmp(plus, "+0x", 3) == 0)
         *plus = '\0';
     const struct mt_native_frame frame = {.name = name, .object = text, .file = ""};

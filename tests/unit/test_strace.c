@@ -27,9 +27,9 @@ static const struct summed_file files[] = {
     {"damaged beginnings of lines",
      "7 1.0 mmap(NULL, 4096, " RW ") = 0x10000\n7 1.x munmap(0x10000, 4096) = 0\n"
      "7, 1.0 munmap(0x10000, 4096) = 0\n7 1#0 <... mmap resumed>) = 0x50000\n"
-     "7 1.# +++ exited with 0 +++\n12 lines of a program\n",
+     "7 1.# +++ exited with 0 +++\n-7 1.0 munmap(0x10000, 4096) = 0\n12 lines of a program\n",
      " alloc 4096 n 1 peak 4096 end 4096 moments 1 ns 0\n"
-     "[anonymous memory] 4096/4096/4096\nnote skipped 4\n"},
+     "[anonymous memory] 4096/4096/4096\nnote skipped 5\n"},
     {"calls behind what a program prints without an end of line",
      "mmap(NULL, 4096, " RW ") = 0x10000\nreading...mmap(NULL, 4096, " RW ") = 0x20000\n"
      "50%[pid 7] munmap(0x10000, 4096) = 0\n1 of (2)brk(NULL) = 0x30000\n"
@@ -142,8 +142,9 @@ static const struct summed_file files[] = {
     {"stacks",
      "mmap(NULL, 4096, " RW ") = 0x10000\n > /usr/lib/libc.so.6(__mmap+0x13) [0x1019b3]\n"
      " > /home/you/a b(pool(int)+0x27) [0x1250]\n > /home/you/app() [0x126e]\n"
+     " > /home/you/app(run(int)+0x5) /home/you/run.c:12 [0x12b0]\n"
      " > /home/you/app(main+0x15) [0x12c0]\n",
-     " alloc 4096 n 1 peak 4096 end 4096 moments 1 events 1\nmain;[app+0x126e];pool "
+     " alloc 4096 n 1 peak 4096 end 4096 moments 1 events 1\nmain;run;[app+0x126e];pool "
      "4096/4096/4096\n"},
     {"times of day, over midnight",
      "23:59:59.5 mmap(NULL, 4096, " RW ") = 0x10000 <0.000012>\n00:00:00.5 getpid() = 3\n",
