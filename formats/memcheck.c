@@ -38,7 +38,7 @@ struct reader {
 };
 
 /* Takes "==12== ", with or without the time before the number. */
-static bool take_head(struct mt_fields *f, uint64_t *process)
+static bool take_number(struct mt_fields *f, uint64_t *process)
 {
     const char *s;
     size_t n;
@@ -51,6 +51,19 @@ static bool take_head(struct mt_fields *f, uint64_t *process)
         return false;
     *process = (uint64_t)v;
     return true;
+}
+
+/* The same behind what a log has before each line, such as when it came. */
+static bool take_head(struct mt_fields *f, uint64_t *process)
+{
+    for (const char *at; (at = memmem(f->p, (size_t)(f->end - f->p), "==", 2)); f->p = at + 2) {
+        struct mt_fields here = {at, f->end};
+        if (take_number(&here, process)) {
+            *f = here;
+            return true;
+        }
+    }
+    return false;
 }
 
 static struct process *new_process(struct reader *r, uint32_t *at)

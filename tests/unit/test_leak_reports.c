@@ -122,6 +122,12 @@ static const struct summed_file memchecks[] = {
      "==00:00:00:01.705 7==    still reachable: 9 bytes in 1 blocks\n",
      " alloc ? n ? peak ? end 9 no time 0\n"
      "[still reachable];main 0/0/9\n"},
+    {"in a log that has something before each line",
+     "10:00 a == b | " TOOL "10:00 a == b | ==7== 9 bytes in 1 blocks are still reachable in loss "
+     "record 1 of 1\n10:00 a == b | ==7==    at 0x1: main (a.c:1)\n10:00 ===x=\n10:00 a == b | "
+     "==7== LEAK SUMMARY:\n10:01 | ==7==    still reachable: 9 bytes in 1 blocks\n",
+     " alloc ? n ? peak ? end 9 no time 0\n"
+     "[still reachable];main 0/0/9\n"},
     {"direct and indirect",
      TOOL "==7== 8 bytes in 1 blocks are indirectly lost in loss record 1 of 2\n" AT BY
           "==7== 18 (10 direct, 8 indirect) bytes in 2 blocks are definitely lost in loss record 2 "
