@@ -85,7 +85,7 @@ static enum mt_status check_measure(const struct mt_view *v, const struct mt_sta
 /* What is deep and has many paths would fill any disk. */
 static enum mt_status check_length(const struct mt_stacks *s, struct mt_err *err)
 {
-    enum { A_NUMBER = 7 }; /* bytes of a function that is written as one, about */
+    const int a_number = asked.format->binary ? 2 : 7; /* bytes of a function that is one, about */
     const int64_t most_b = (int64_t)4 << 30;
     int64_t n, bytes;
     char size[MT_HUMAN_MAX];
@@ -93,12 +93,12 @@ static enum mt_status check_length(const struct mt_stacks *s, struct mt_err *err
         return MT_OK;
     bool one = asked.format->takes & MT_EXPORT_MEASURE;
     mt_stacks_written(s, one ? measure : MT_MEASURE_N, &n, &bytes);
-    bytes = one ? bytes : n > INT64_MAX / A_NUMBER ? INT64_MAX : n * A_NUMBER;
+    bytes = one ? bytes : n > INT64_MAX / a_number ? INT64_MAX : n * a_number;
     if (bytes <= most_b)
         return MT_OK;
     MT_FAIL(err, MT_EUSAGE, "%s has each call path from its root on: that would be about %s",
             asked.format->name, mt_human_bytes(bytes, size));
-    mt_err_hint(err, "Nothing was written. pprof and speedscope take far less.");
+    mt_err_hint(err, "Nothing was written. speedscope takes far less.");
     return MT_EUSAGE;
 }
 

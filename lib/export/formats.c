@@ -10,6 +10,7 @@ const struct mt_export_format mt_export_formats[] = {
      .endings = ".pb.gz .pprof",
      .binary = true,
      .takes = STACKS,
+     .whole = true,
      .stacks = mt_export_pprof,
      .phases = true},
     {.name = "collapsed",

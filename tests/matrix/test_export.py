@@ -241,9 +241,11 @@ def check_deep():
         got = next(p for p in doc["profiles"] if p["name"].startswith("allocated"))
         own = {names[frame]: v for frame, v in own_of_events(got["events"], got["endValue"]).items()}
         m.check(own == want and len(want) == deep, "speedscope", "events", len(own), len(want))
-    for run in m.imported([("long", "long.json")]):
-        code, out, err = m.run("export", run.name, "--format", "collapsed", "-o", "long.folded", codes=(2,))
-        m.check("from its root on: that would be about 4." in err and not os.path.exists("long.folded"), "collapsed", "refused", err)
+    chain("deeper.json", 66000)
+    for name, form in ("long", "collapsed"), ("deeper", "dhat"), ("deeper", "pprof"):
+        for run in m.imported([(name, f"{name}.json")]):
+            code, out, err = m.run("export", run.name, "--format", form, "-o", "long.out", codes=(2,))
+            m.check("from its root on: that would be about " in err and not os.path.exists("long.out"), form, "refused", err)
 
 
 def main():
