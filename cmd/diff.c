@@ -52,8 +52,10 @@ static enum mt_status open_side(struct mt_view *v, const char *ref, const char *
     out->db = v->db;
     out->run = v->run;
     out->device = v->device;
-    if (st == MT_EUSAGE && v->run.id && device && !named)
+    if (st == MT_EUSAGE && v->run.id && device && !named) {
+        mt_err_cannot_tell(err);
         add_hint(err, " --device names one that all runs have.");
+    }
     if (v->has_device || st != MT_OK)
         return st;
     return mt_fail_no_memory(&v->run, "", err);
@@ -444,6 +446,8 @@ static enum mt_status run(const struct mt_args *given, int *exit_code, struct mt
         MT_TRY_OUT(judge(&c, &chosen, &of_groups, reports.v[reports.n - 1], exit_code, err));
     MT_TRY_OUT(show(&of_groups, &reports, err));
 out:
+    if (exit_code_wanted && err->cannot_tell)
+        *exit_code = 3;
     mt_diff_reports_free(&reports);
     mt_vec_free(&w.trend);
     close_sides(&c);

@@ -357,14 +357,30 @@ static enum mt_status load_named(struct mt_ranks *r, const char *name, struct mt
 
 /* Several runs or files. One that is damaged is noted, and the others will do; notes NULL: it is an
  * error. */
+/* The last one is another run than those before it: else it would count as two ranks. */
+static enum mt_status check_apart(const struct mt_ranks *r, struct mt_err *err)
+{
+    const struct mt_rank *last = &r->all.v[r->all.n - 1];
+    for (const struct mt_rank *at = r->all.v; at < last; at++)
+        if (at->id == last->id && strcmp(at->name, last->name) == 0 &&
+            strcmp(at->source, last->source) == 0) {
+            MT_FAIL(err, MT_EUSAGE, "run '%s' is given twice", at->name);
+            mt_err_hint(err, "Nothing was compared. Each run is one rank: name it once.");
+            return MT_EUSAGE;
+        }
+    return MT_OK;
+}
+
 static enum mt_status load_each(struct mt_ranks *r, const struct mt_args *args,
                                 struct mt_report *notes, struct mt_err *err)
 {
     struct mt_err damaged = MT_ERR_INIT;
     for (size_t i = 0; i < args->n; i++) {
         struct mt_err own = MT_ERR_INIT;
-        if (load_rank(r, args->v[i], 0, &own) == MT_OK)
+        if (load_rank(r, args->v[i], 0, &own) == MT_OK) {
+            MT_TRY(check_apart(r, err));
             continue;
+        }
         *err = own;
         if (!notes || args->n == 1 || own.code != MT_EINPUT)
             return own.code;

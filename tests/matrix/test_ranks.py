@@ -513,5 +513,16 @@ held_by("counted", [20, 21, 22], None, "dump_{}.json")
 m.run("import", os.path.join(SAMPLES, "process", "psrecord.txt"), "--name", "other_log", "--group", "counted")
 m.check(sorted(line.split("\t")[3] for line in m.run("export", "--rollup", "counted", "--format", "tsv")[1].splitlines() if line.startswith("run\t")) == ["0", "1", "2", "\\N"],
         "ranks by their numbers beside a process log")
+with open("without.json", "w", encoding="utf-8") as file:
+    file.write('{"schemaVersion":1,"traceEvents":[{"ph":"X","cat":"cpu_op","name":"aten::a","pid":1,"tid":1,"ts":1,"dur":2}]}')
+m.run("import", "without.json", "--name", "without")
+with_memory = next(run for run in compared if run != "log")
+_, _, err = m.run("oom", with_memory, "without")
+m.check("1 of these does not record failed allocations" in err, "oom beside a trace without memory records", err)
+_, _, err = m.run("ranks", with_memory, with_memory, codes=(2,))
+m.check("is given twice" in err, "a run given twice", err)
+for pair in (("without", "without"), (with_memory, "without"), ("without", with_memory)):
+    m.run("diff", *pair, codes=(2,))
+    m.run("diff", *pair, "--exit-code", codes=(3,))
 m.check(compared.pop("log") == "0" and set(compared.values()) == {"1"} and len(compared) == 4, "what rollups compare", compared)
 m.finish(200)
