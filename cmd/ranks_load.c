@@ -357,11 +357,12 @@ static enum mt_status load_named(struct mt_ranks *r, const char *name, struct mt
 
 /* Several runs or files. One that is damaged is noted, and the others will do; notes NULL: it is an
  * error. */
-/* The last one is another run than those before it: else it would count as two ranks. */
+/* The last one is another run than those before it, or they are known to be of one rank: else it
+ * would count as two. */
 static enum mt_status check_apart(const struct mt_ranks *r, struct mt_err *err)
 {
     const struct mt_rank *last = &r->all.v[r->all.n - 1];
-    for (const struct mt_rank *at = r->all.v; at < last; at++)
+    for (const struct mt_rank *at = r->all.v; at < last && last->place.rank == MT_UNKNOWN; at++)
         if (at->id == last->id && strcmp(at->name, last->name) == 0 &&
             strcmp(at->source, last->source) == 0) {
             MT_FAIL(err, MT_EUSAGE, "run '%s' is given twice", at->name);
@@ -378,7 +379,8 @@ static enum mt_status load_each(struct mt_ranks *r, const struct mt_args *args,
     for (size_t i = 0; i < args->n; i++) {
         struct mt_err own = MT_ERR_INIT;
         if (load_rank(r, args->v[i], 0, &own) == MT_OK) {
-            MT_TRY(check_apart(r, err));
+            if (notes) /* of ranks; a trend may have a run twice */
+                MT_TRY(check_apart(r, err));
             continue;
         }
         *err = own;
