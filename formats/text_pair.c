@@ -94,6 +94,15 @@ static size_t grouped_n(const char *p, const char *end, char word[MT_PAIR_NAME],
     return (size_t)(p - s) + rest;
 }
 
+/* "/3" of "Epoch 1/3": how many there are to be. */
+static bool is_step_of(const struct mt_text_pair *p, const char *s, size_t n)
+{
+    size_t i = 1;
+    while (i < n && isdigit((unsigned char)s[i]))
+        i++;
+    return n > 1 && *s == '/' && i == n && mt_text_step_word(p->name);
+}
+
 bool mt_text_pair_next(struct mt_fields *f, struct mt_text_pair *out)
 {
     char word[MT_PAIR_NAME];
@@ -112,14 +121,16 @@ bool mt_text_pair_next(struct mt_fields *f, struct mt_text_pair *out)
             number = mt_fields_of(f->p, n);
         }
         f->p += n;
-        if (!mt_field_fraction(&number, MT_PAIR_DIGITS, &out->value) || out->value < 0) {
+        if (!mt_field_fraction(&number, MT_PAIR_DIGITS, &out->value)) {
             add_word(out, number.p, (size_t)(number.end - number.p));
             continue;
         }
         unit_n = (size_t)(number.end - number.p);
         set_unit(out, number.p, unit_n);
-        out->odd = unit_n ? !out->unit /* 2026-11-22, 3rd, 5G */
-                          : f->p < f->end && *f->p == ',' && is_digit(f->p + 1, f->end); /* 1,5 */
+        out->odd =
+            out->value < 0 ||
+            (unit_n ? !out->unit && !is_step_of(out, number.p, unit_n) /* 2026-11-22, 3rd, 5G */
+                    : f->p < f->end && *f->p == ',' && is_digit(f->p + 1, f->end)); /* 1,5 */
         if (out->odd) {
             take_unit(out);
             out->unit = 0;

@@ -46,6 +46,9 @@ static void describe(struct mt_buf *out, const struct mt_recording *r)
         mt_buf_addf(out, "%s of %s %lld at %lld\n", mt_rec_metric_name(r, s->metric), name,
                     (long long)s->value, (long long)s->t_ns);
     }
+    for (size_t i = 0; i < r->steps.n; i++)
+        mt_buf_addf(out, "%s%lld%s", i ? " " : "steps ", (long long)r->steps.v[i].number,
+                    i + 1 == r->steps.n ? "\n" : "");
     for (int i = 0; i < MT_NOTE_N; i++)
         if (r->notes[i].count)
             mt_buf_addf(out, "note %s %llu\n", mt_note_names[i],
@@ -278,7 +281,12 @@ static const struct pattern_file patterns[] = {
     {"thousands with commas, and what stands right behind a unit",
      "step 1,234: RSS: 999.5 KiB.\nstep 1,235 (RSS: 1,020.5 KiB)\nRSS: 2KiB/4KiB, GPU 1,002 KiB\n",
      "samples 3 from 0\nprocess 1023488..2048 until 3 peak 1044992\n"
-     "gpu of process 1026048 at 3\n",
+     "gpu of process 1026048 at 3\nsteps 1234 1235\n",
+     NULL},
+    {"steps of so many, and what cannot be",
+     "Epoch 1/3:\nRSS: 5 MB\nEpoch 2/3: RSS: -5 MB\nRSS: 6 MB\nepoch 3/3x RSS: 7 MB\n",
+     "samples 5 from 0\nprocess 5242880..7340032 until 5 peak 7340032\nsteps 1 2\n"
+     "note skipped 1\nnote units 3\n",
      NULL},
     {"what stands behind the process's memory: what it became, its peak",
      "RSS: 1 KiB -> 5 KiB\nRSS: 2 KiB (peak 7 KiB)\nRSS 2 KiB, GPU 1 KiB, peak 9 KiB\n",
@@ -314,7 +322,7 @@ static const struct pattern_file patterns[] = {
      "samples 2 from 0\nprocess 5120..7168 until 2 peak 7168\n", NULL},
     {"steps, levels with units, other figures", TEXT,
      "samples 2 from 0\nprocess 2621440..3145728 until 2 peak 3145728\n"
-     "gpu of process 12288 at 1\ngpu of process 13312 at 2\nnote units 4\n",
+     "gpu of process 12288 at 1\ngpu of process 13312 at 2\nsteps 1 2\nnote units 4\n",
      "^\\[{step}\\] mem={rss} gpu {gpu}"},
     {"the unit is the line's, else the pattern's", "rss 5 of 7\nrss 6 kB of 7\n",
      "samples 2 from 0\nprocess 5120..6144 until 2 peak 7340032\n"
@@ -374,7 +382,7 @@ static const struct pattern_file patterns[] = {
      "^{time} rss {rss}"},
     {"dates without a zone: nobody knows the epoch",
      "[2026-11-22 10:00:00] step 1 5 B\n[2026-11-22 10:00:00] step 2 6 B\n",
-     "ns 0 from 0\nprocess 5..6 until 0 peak 6\n", "^\\[{time}\\] step {step} {rss}"},
+     "ns 0 from 0\nprocess 5..6 until 0 peak 6\nsteps 1 2\n", "^\\[{time}\\] step {step} {rss}"},
     {"times of day, over midnight", "23:59:58.25 5 B\n00:00:01 7 B\n00:00:02 x 3 B\n",
      "ns 3750000000 from 0\nprocess 5..3 until 3750000000 peak 7\n", "^{time} (x )?{rss}"},
     {"seconds of the epoch", "1763870000.25 5 B\n1763870001 7 B\n",
