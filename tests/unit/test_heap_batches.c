@@ -173,13 +173,37 @@ static void bad_event_of_many(void **state)
     mt_rec_free(&r);
 }
 
+/* A path that no event is of is none of the recording. */
+static void kind_without_events(void **state)
+{
+    struct mt_recording r;
+    struct mt_err err = MT_ERR_INIT;
+    uint32_t node[PATHS];
+    const uint32_t event = 0;
+    size_t done;
+    (void)state;
+    mt_rec_init(&r);
+    make_paths(&r, node);
+    struct mt_heap *h = mt_heap_open(&r, MT_DEVICE_HEAP);
+    assert_int_equal(mt_heap_add_kind(h, 5, node[1], &err), MT_OK);
+    assert_int_equal(mt_heap_add_kind(h, 5, node[2], &err), MT_OK);
+    assert_int_equal(mt_heap_kind_events(h, &event, 1, &done, &err), MT_OK);
+    assert_int_equal(mt_heap_close(h, &err), MT_OK);
+    assert_int_equal(r.nodes.n, 2); /* that one, and the one around it */
+    assert_int_equal(r.stats.n, 1);
+    assert_int_equal(r.stats.v[0].node, 1);
+    mt_heap_free(h);
+    mt_rec_free(&r);
+}
+
 int main(void)
 {
     static struct row_tests tests;
     static const struct {
         const char *name;
-    } alone[] = {{"a bad event of many"}};
+    } alone[] = {{"a bad event of many"}}, idle[] = {{"a kind without events"}};
     ROWS_ADD(&tests, one_by_one_or_many, runs);
     ROWS_ADD(&tests, bad_event_of_many, alone);
+    ROWS_ADD(&tests, kind_without_events, idle);
     return ROWS_RUN(&tests, "events of heaps, many at once");
 }
