@@ -28,7 +28,8 @@ struct reader {
     struct mt_buf frame[PART_N];
     uint64_t process;
     int64_t indirect_b; /* that definitely lost blocks point to */
-    int64_t number;     /* of the last record */
+    int64_t of;         /* records of the report */
+    struct mt_map seen; /* their numbers */
 
     /* The error under way. */
     enum mt_leak_kind kind; /* MT_LEAK_KIND_N: no leak */
@@ -47,23 +48,26 @@ static bool number_of(const char *text, int64_t *v)
     return mt_field_decimal(&f, v) && mt_field_end(&f) && *v >= 0 && *v <= MT_LEAK_SIZE_MAX;
 }
 
-/* ".. in loss record 1 of 5": in order of their numbers, so that with one that is no higher another
- * report begins. Each says all. */
+/* ".. in loss record 1 of 5": with one that was there, or that is of another number of them,
+ * another report begins. Each says all. */
 static void read_number(struct reader *r, const char *text)
 {
     static const char in_record[] = "loss record ";
     const char *at = strstr(text, in_record);
-    int64_t number;
+    int64_t number, of;
     if (!at)
         return;
     struct mt_fields f = mt_fields_of(at, strlen(at));
-    if (!mt_field_take(&f, in_record) || !mt_field_decimal(&f, &number))
+    if (!mt_field_take(&f, in_record) || !mt_field_decimal(&f, &number) ||
+        !mt_field_take(&f, "of") || !mt_field_decimal(&f, &of))
         return;
-    if (number <= r->number) {
+    if (of != r->of || mt_map_get(&r->seen, (uint64_t)number) != MT_MAP_NONE) {
         mt_leak_report_forget(&r->report, r->process);
+        mt_map_free(&r->seen);
         r->indirect_b = 0;
     }
-    r->number = number;
+    r->of = of;
+    *mt_map_at(&r->seen, (uint64_t)number) = 0;
 }
 
 /* "12 (4 direct, 8 indirect) bytes in ..": what is indirect has records of its own. */
@@ -272,6 +276,7 @@ static enum mt_status memcheck_xml_read(struct mt_stream *in, const struct mt_re
     mt_leak_report_init(&r.report, opts, rec);
     enum mt_status st = read_all(&r, err);
     mt_leak_report_free(&r.report);
+    mt_map_free(&r.seen);
     for (int p = 0; p < PART_N; p++)
         mt_buf_free(&r.frame[p]);
     return st;
