@@ -15,10 +15,12 @@ static inline uint64_t mix(uint64_t k)
     return k ^ k >> 33;
 }
 
-/* Where a key stands if the place is free. Of addresses, 128 bytes share eight slots. */
+/* Where a key stands if the place is free. Of addresses, 128 bytes share eight slots, and begin in
+ * any of these: many are of whole pages. */
 static inline uint64_t home_of(const struct mt_map *m, uint64_t key)
 {
-    uint64_t i = m->near ? mix(key >> 7) << 3 | (key >> 4 & 7) : mix(key);
+    uint64_t i = mix(m->near ? key >> 7 : key);
+    i = m->near ? (i << 3 | i >> 61) ^ (key >> 4 & 7) : i;
     return i & (m->slot_n - 1);
 }
 
@@ -48,16 +50,16 @@ void mt_map_free(struct mt_map *m)
     *m = (struct mt_map){0};
 }
 
-uint32_t *mt_map_at(struct mt_map *m, uint64_t key)
+struct mt_map_slot *mt_map_slot_at(struct mt_map *m, uint64_t key)
 {
     if ((m->n + 1) * 2 > m->slot_n)
         resize(m, m->slot_n ? m->slot_n * 2 : FIRST_SLOTS);
     struct mt_map_slot *s = find(m, key);
     if (s->value == MT_MAP_NONE) {
-        s->key = key;
+        *s = (struct mt_map_slot){key, MT_MAP_NONE, 0};
         m->n++;
     }
-    return &s->value;
+    return s;
 }
 
 /* What stands behind the gap moves into it, unless it would then stand before its place. */
@@ -71,19 +73,18 @@ static void close_gap(struct mt_map *m, uint64_t gap)
         m->slot[gap] = m->slot[i];
         gap = i;
     }
-    m->slot[gap] = (struct mt_map_slot){UINT64_MAX, MT_MAP_NONE};
+    m->slot[gap] = (struct mt_map_slot){UINT64_MAX, MT_MAP_NONE, 0};
     m->n--;
 }
 
-uint32_t mt_map_take(struct mt_map *m, uint64_t key)
+struct mt_map_slot mt_map_slot_take(struct mt_map *m, uint64_t key)
 {
     if (!m->slot_n)
-        return MT_MAP_NONE;
-    struct mt_map_slot *s = find(m, key);
-    uint32_t value = s->value;
-    if (value != MT_MAP_NONE)
+        return (struct mt_map_slot){key, MT_MAP_NONE, 0};
+    struct mt_map_slot *s = find(m, key), was = *s;
+    if (was.value != MT_MAP_NONE)
         close_gap(m, (uint64_t)(s - m->slot));
-    return value;
+    return was;
 }
 
 uint32_t mt_map_get(const struct mt_map *m, uint64_t key)

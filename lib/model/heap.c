@@ -24,7 +24,7 @@ struct mt_heap *mt_heap_open(struct mt_recording *rec, int device_type)
                           .sample_stride = 1,
                           .first_sample = rec->samples.n,
                           .change_limit = MT_HEAP_CHANGES,
-                          .free_block = MT_NONE,
+                          .free_large = -1,
                           .last_event = UINT32_MAX,
                           .sums_known = MT_SUM_ALL};
     h->min.record = -1;
@@ -48,7 +48,7 @@ void mt_heap_free(struct mt_heap *h)
     mt_vec_free(&h->changes);
     mt_vec_free(&h->change_b);
     mt_vec_free(&h->moments);
-    mt_vec_free(&h->blocks);
+    mt_vec_free(&h->large);
     mt_vec_free(&h->kinds);
     mt_vec_free(&h->sums);
     mt_vec_free(&h->extra_at);
@@ -80,7 +80,7 @@ enum mt_status mt_heap_check_memory(struct mt_heap *h, struct mt_err *err)
 {
     uint64_t now = mt_vec_bytes(&h->slots) + mt_vec_bytes(&h->slot_of) + mt_vec_bytes(&h->touched) +
                    mt_vec_bytes(&h->held) + mt_vec_bytes(&h->changes) + mt_vec_bytes(&h->change_b) +
-                   mt_vec_bytes(&h->moments) + mt_vec_bytes(&h->blocks) + mt_vec_bytes(&h->kinds) +
+                   mt_vec_bytes(&h->moments) + mt_vec_bytes(&h->large) + mt_vec_bytes(&h->kinds) +
                    mt_vec_bytes(&h->sums) + mt_vec_bytes(&h->extra_at) +
                    mt_strtab_bytes(&h->extra_keys) + mt_map_bytes(&h->block_of) +
                    mt_map_bytes(&h->sized) + mt_vec_bytes(&h->sized_of) +

@@ -119,36 +119,38 @@ enum mt_status mt_heap_move(struct mt_heap *h, uint32_t from, uint32_t to, int64
 
 /* ---- by address ---- */
 
-static uint32_t new_block(struct mt_heap *h)
+/* Bytes as they are kept beside an address. */
+static uint32_t keep(struct mt_heap *h, int64_t bytes)
 {
-    uint32_t block = h->free_block;
-    if (block == MT_NONE) {
-        block = (uint32_t)h->blocks.n;
-        mt_vec_push(&h->blocks);
+    if ((uint64_t)bytes < MT_HEAP_LARGE)
+        return (uint32_t)bytes;
+    int64_t at = h->free_large;
+    if (at < 0) {
+        at = (int64_t)h->large.n;
+        mt_vec_push(&h->large);
     } else {
-        h->free_block = h->blocks.v[block].next;
+        h->free_large = h->large.v[at];
     }
-    return block;
+    h->large.v[at] = bytes;
+    return MT_HEAP_LARGE + (uint32_t)at;
 }
 
-/* Takes away the block at an address; false: none lies there. */
-static bool take_block(struct mt_heap *h, uint64_t addr, struct mt_heap_block *out)
+static int64_t unkeep(struct mt_heap *h, uint32_t kept)
 {
-    uint32_t block = mt_map_take(&h->block_of, addr);
-    if (block == MT_MAP_NONE)
-        return false;
-    *out = h->blocks.v[block];
-    h->blocks.v[block].next = h->free_block;
-    h->free_block = block;
-    return true;
+    if (kept < MT_HEAP_LARGE)
+        return kept;
+    int64_t at = kept - MT_HEAP_LARGE, bytes = h->large.v[at];
+    h->large.v[at] = h->free_large;
+    h->free_large = at;
+    return bytes;
 }
 
 bool mt_heap_block_at(const struct mt_heap *h, uint64_t addr, uint32_t *node)
 {
-    uint32_t block = mt_map_get(&h->block_of, addr);
-    if (block == MT_MAP_NONE)
+    uint32_t slot = mt_map_get(&h->block_of, addr);
+    if (slot == MT_MAP_NONE)
         return false;
-    *node = h->blocks.v[block].node;
+    *node = h->slots.v[slot].node;
     return true;
 }
 
@@ -157,28 +159,26 @@ enum mt_status mt_heap_alloc_at(struct mt_heap *h, uint64_t addr, uint32_t node,
 {
     if (!addr)
         return MT_OK;
-    node = sized(h, node, bytes);
-    uint32_t *block = mt_map_at(&h->block_of, addr);
-    bool replaces = *block != MT_MAP_NONE;
-    if (!replaces)
-        *block = new_block(h);
-    struct mt_heap_block *b = &h->blocks.v[*block], old = *b;
-    *b = (struct mt_heap_block){bytes, node, MT_NONE};
-    if (replaces) {
-        mt_rec_note(h->rec, MT_NOTE_REPLACED, -1, old.bytes);
-        MT_TRY(mt_heap_dealloc(h, old.node, old.bytes, err));
+    uint32_t slot = mt_heap_slot(h, sized(h, node, bytes));
+    struct mt_map_slot *block = mt_map_slot_at(&h->block_of, addr), old = *block;
+    block->value = slot;
+    block->beside = keep(h, bytes);
+    if (old.value != MT_MAP_NONE) {
+        int64_t old_bytes = unkeep(h, old.beside);
+        mt_rec_note(h->rec, MT_NOTE_REPLACED, -1, old_bytes);
+        MT_TRY(release_in(h, old.value, old_bytes, -1, err));
     }
-    return alloc_in(h, mt_heap_slot(h, node), bytes, err);
+    return alloc_in(h, slot, bytes, err);
 }
 
 enum mt_status mt_heap_free_at(struct mt_heap *h, uint64_t addr, struct mt_err *err)
 {
-    struct mt_heap_block old;
     if (!addr)
         return MT_OK;
-    if (!take_block(h, addr, &old))
+    struct mt_map_slot old = mt_map_slot_take(&h->block_of, addr);
+    if (old.value == MT_MAP_NONE)
         return mt_heap_end_older(h, 0, err);
-    return release_in(h, mt_heap_slot(h, old.node), old.bytes, -1, err);
+    return release_in(h, old.value, unkeep(h, old.beside), -1, err);
 }
 
 enum mt_status mt_heap_realloc_at(struct mt_heap *h, uint64_t old, uint64_t addr, uint32_t node,
@@ -217,9 +217,8 @@ void mt_heap_restart(struct mt_heap *h)
     for (size_t i = 0; i < h->slots.n; i++)
         h->slots.v[i] = (struct mt_heap_node){.node = h->slots.v[i].node};
     mt_heap_restart_kinds(h);
-    for (size_t i = 0; i < h->blocks.n; i++)
-        h->blocks.v[i].next = (uint32_t)i + 1 < h->blocks.n ? (uint32_t)i + 1 : MT_NONE;
-    h->free_block = h->blocks.n ? 0 : MT_NONE;
+    h->large.n = 0;
+    h->free_large = -1;
     mt_map_free(&h->block_of);
     h->block_of.near = true;
     mt_buf_free(&h->packer.packed);

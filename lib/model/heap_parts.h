@@ -17,6 +17,7 @@ enum {
     MT_HEAP_CHECK = (1 << 16) - 1, /* events between two looks at memory */
     MT_HEAP_SUM_BITS = 60
 };
+#define MT_HEAP_LARGE (UINT32_C(1) << 31) /* bytes of a block that are kept apart */
 
 /* What a path does on the device, and did so far. By events, `live` is what it holds; by moments,
  * what it holds at the one under way. */
@@ -57,12 +58,6 @@ struct mt_heap_change {
     int64_t blocks;
 };
 
-struct mt_heap_block {
-    int64_t bytes;
-    uint32_t node;
-    uint32_t next; /* free entries are a list */
-};
-
 struct mt_heap {
     struct mt_recording *rec;
     uint16_t device;
@@ -94,9 +89,9 @@ struct mt_heap {
     int64_t alloc_b, alloc_n, freed_b, freed_n;
     int64_t split_n; /* blocks that came of others */
     int64_t older_b, older_n;
-    struct mt_map block_of; /* address -> blocks */
-    MT_VEC(struct mt_heap_block) blocks;
-    uint32_t free_block; /* MT_NONE = none */
+    struct mt_map block_of; /* address -> slot; beside it bytes, or MT_HEAP_LARGE + index: */
+    MT_VEC(int64_t) large;  /* bytes; of a free entry, which of them is the next; -1: none */
+    int64_t free_large;
 
     /* kinds */
     MT_VEC(struct mt_heap_kind) kinds;

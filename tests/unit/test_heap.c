@@ -4,6 +4,8 @@
 #include "lib/model/paths.h"
 #include "tests/unit/rows.h"
 
+#define GIB2 (INT64_C(1) << 31)
+
 /* A call of the sink. Paths: a number of letters, each a function; "-": no call path. */
 struct call {
     enum {
@@ -155,6 +157,20 @@ static const struct row {
      {{ALLOC_AT, "a", 0x10, 8, 0}, {ALLOC_AT, "b", 0x10, 3, 0}},
      {11, 2, 8, 1, 8, 0, 3, 1},
      {{"a", 8, 8, 1, 0}, {"b", 3, 0, 0, 3}},
+     0,
+     1,
+     1},
+    {"addresses of blocks of 2 GiB and more, whose bytes are kept apart",
+     {{ALLOC_AT, "a", 0x10, GIB2, 0},
+      {ALLOC_AT, "a", 0x20, GIB2 - 1, 0},
+      {ALLOC_AT, "b", 0x30, 5 * GIB2, 0},
+      {FREE_AT, "", 0x10, 0, 0},
+      {ALLOC_AT, "b", 0x40, 2 * GIB2, 0},
+      {ALLOC_AT, "c", 0x30, 7, 0},
+      {FREE_AT, "", 0x40, 0, 0},
+      {FREE_AT, "", 0x20, 0, 0}},
+     {9 * GIB2 + 6, 5, 9 * GIB2 - 1, 4, 8 * GIB2 - 1, 0, 7, 1},
+     {{"a", 2 * GIB2 - 1, GIB2 - 1, 1, 0}, {"b", 7 * GIB2, 7 * GIB2, 2, 0}, {"c", 7, 0, 0, 7}},
      0,
      1,
      1},

@@ -13,6 +13,7 @@ static const struct kind {
     {"addresses", true, 16, 0x55e0bcb43570},
     {"addresses that are close", true, 1, 0x7ffffffffff1},
     {"addresses that are far apart", true, UINT64_C(1) << 40, 3},
+    {"addresses of pages", true, 4096, 0x7f0000001000},
     {"addresses up to the last", true, 128, UINT64_MAX - 128 * 5000},
 };
 
@@ -32,10 +33,15 @@ static void come_and_go(void **state)
         assert_int_equal(mt_map_get(&m, key), model[which]);
         n -= model[which] != MT_MAP_NONE;
         if (random >> 28 & 1) {
-            assert_int_equal(mt_map_take(&m, key), model[which]);
+            struct mt_map_slot was = mt_map_slot_take(&m, key);
+            assert_int_equal(was.value, model[which]);
+            if (was.value != MT_MAP_NONE)
+                assert_int_equal(was.beside, ~was.value);
             model[which] = MT_MAP_NONE;
         } else {
-            *mt_map_at(&m, key) = model[which] = i;
+            struct mt_map_slot *slot = mt_map_slot_at(&m, key);
+            slot->value = model[which] = i;
+            slot->beside = ~i;
             n++;
         }
         assert_int_equal(m.n, n);
