@@ -67,24 +67,25 @@ static enum mt_status map(struct mt_memray *r, uint32_t node, uint64_t begin, ui
 
 static void remember(struct mt_memray *r, uint32_t node, uint64_t address, uint64_t bytes)
 {
-    struct mt_mr_recent *v = mt_mr_now(&r->stacks)->recent;
-    v[1] = v[0];
+    struct mt_mr_thread *t = mt_mr_now(&r->stacks);
     if (r->rec->split_sizes)
         node = mt_heap_sized(r->heap, node, (int64_t)bytes);
-    v[0] = (struct mt_mr_recent){address, bytes, node, address != 0};
+    t->latest ^= 1;
+    t->recent[t->latest] = (struct mt_mr_recent){address, bytes, node, address != 0};
 }
 
 static void count_temporary(struct mt_memray *r, uint64_t address, uint64_t bytes, bool range)
 {
-    struct mt_mr_recent *v = mt_mr_now(&r->stacks)->recent;
-    for (int i = 0; i < 2; i++) {
-        if (!v[i].any || v[i].address != address || (range && v[i].bytes != bytes))
+    struct mt_mr_thread *t = mt_mr_now(&r->stacks);
+    for (unsigned i = 0; i < 2; i++) {
+        struct mt_mr_recent *v = &t->recent[t->latest ^ i];
+        if (!v->any || v->address != address || (range && v->bytes != bytes))
             continue;
-        while (r->temporary.n <= v[i].node + 1u)
+        while (r->temporary.n <= v->node + 1u)
             *mt_vec_push(&r->temporary) = (struct mt_mr_temporary){0, 0};
-        r->temporary.v[v[i].node + 1u].n++;
-        r->temporary.v[v[i].node + 1u].bytes += (int64_t)v[i].bytes;
-        v[i].any = false;
+        r->temporary.v[v->node + 1u].n++;
+        r->temporary.v[v->node + 1u].bytes += (int64_t)v->bytes;
+        v->any = false;
         return;
     }
 }

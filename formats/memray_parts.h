@@ -40,11 +40,12 @@ struct mt_mr_stacks {
         MT_VEC(uint32_t) stack; /* node up to each frame */
         size_t skip;            /* of these frames are memray's own */
         uint32_t root;          /* node around all; MT_NONE */
-        struct mt_mr_recent {   /* allocated last, the latest first */
+        struct mt_mr_recent {   /* the two that were allocated last */
             uint64_t address, bytes;
             uint32_t node;
             bool any;
         } recent[2];
+        unsigned latest; /* of these */
     })
     threads;
     struct mt_mr_call { /* the path of a call from another path, as it was last */
