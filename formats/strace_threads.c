@@ -129,7 +129,7 @@ void mt_strace_forked(struct mt_strace *r, const struct mt_strace_call *call)
     struct mt_strace_processes *p = &r->processes;
     struct mt_fields f = call->result;
     int64_t pid;
-    if (!mt_field_decimal(&f, &pid) || !mt_strace_ends(&f)) {
+    if (!mt_field_decimal(&f, &pid) || (!mt_strace_ends(&f) && *f.p != '<')) { /* "8<name>" */
         mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
         return;
     }

@@ -57,7 +57,8 @@ static const struct summed_file files[] = {
     {"without -o, of a strace that was run by its path",
      "mmap(NULL, 4096, " RW ") = 0x10000\nclone(child_stack=NULL, flags=SIGCHLD/usr/bin/strace: "
      "Process 8 attached\n, child_tidptr=0x0) = 8\n../a/strace: Process 9 attached\n"
-     "[pid 8] mmap(NULL, 8192, " RW ") = 0x20000\n[pid 8] +++ exited with 0 +++\n",
+     "[pid 8] mmap(NULL, 8192, " RW ") = 0x20000\n[pid 8] +++ exited with 0 +++\n"
+     "wait4(-1, NULL, 0, NULL) = 8\n",
      " alloc 12288 n 2 peak 12288 end 4096 moments 2 events 2\n"
      "[anonymous memory] 12288/12288/4096\n"},
     {"without -o, of a strace that does not say what it attaches (-q)",
@@ -66,7 +67,8 @@ static const struct summed_file files[] = {
      "[pid  7] mmap(NULL, 4096, " RW ") = 0x40000\n[pid  7] execve(\"./a\", [], 0x7f) = 0\n"
      "[pid  7] mmap(NULL, 4096, " RW
      ") = 0x50000\n[pid  8] execve(\"./b\", [\"./b\"], 0x7f) = 0\n[pid  8] mmap(NULL, 4096, " RW
-     ") = 0x10000\n[pid  8] +++ exited with 0 +++\n",
+     ") = 0x10000\n[pid  8] +++ exited with 0 +++\n"
+     "[pid  7] wait4(-1, NULL, 0, NULL) = 8\n",
      " alloc 24576 n 5 peak 16384 end 4096 moments 4 events 6\n"
      "[anonymous memory] 24576/16384/4096\n"},
     {"numbers with names (-Y), no times behind the line before where others are of the day (-C)",
@@ -96,7 +98,7 @@ static const struct summed_file files[] = {
      "2 clone(child_stack=0x1, flags=CLONE_VM) = 3\n3 mmap(NULL, 8192, " RW ") = 0x20000\n"
      "1 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_STOPPED, si_pid=2} ---\n"
      "1 vfork() = 4\n1 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_KILLED, si_pid=4} ---\n"
-     "1 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=2} ---\n",
+     "1 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=2} ---\n1 exit_group(0) = ?\n",
      " alloc 12288 n 2 peak 12288 end 4096 moments 2 events 2\n"
      "[anonymous memory] 12288/12288/4096\n"},
     {"what is reserved is none",
