@@ -128,12 +128,13 @@ static bool is_end(struct mt_fields f)
 {
     static const char code[] = "si_code=";
     static const char *const ends[] = {"CLD_EXITED", "CLD_KILLED", "CLD_DUMPED"};
+    uint64_t number; /* -X raw, from 1 on */
     const char *at = memmem(f.p, (size_t)(f.end - f.p), code, sizeof code - 1);
     f.p = at ? at + sizeof code - 1 : f.end;
     for (size_t i = 0; i < MT_ARRAY_LEN(ends); i++)
         if (mt_field_take(&f, ends[i]))
             return true;
-    return false;
+    return mt_strace_number(&f, &number) && number && number <= MT_ARRAY_LEN(ends);
 }
 
 /* "+++ exited with 0 +++", "--- SIGCHLD {.., si_pid=12, ..} ---" */

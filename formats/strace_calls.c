@@ -465,6 +465,8 @@ enum mt_status mt_strace_happen(struct mt_strace *r, struct mt_err *err)
 
 enum mt_status mt_strace_close(struct mt_strace *r, struct mt_err *err)
 {
+    if (r->processes.left && !mt_strace_is_first(r, r->processes.left - 1))
+        MT_TRY(mt_strace_leave(r, err));
     if (r->mixed_n)
         mt_rec_note_n(r->rec, MT_NOTE_PROCESSES, r->mixed_n + 1, -1);
     if (r->again_n)

@@ -125,9 +125,10 @@ void mt_strace_forked(struct mt_strace *r, const struct mt_strace_call *call);
  * the others. */
 enum mt_status mt_strace_run(struct mt_strace *r, uint32_t thread, struct mt_err *err);
 /* What a process has when it ends is gone when the log goes on (mt_strace_leave), as it does not
- * behind the last one. */
+ * behind the last one: that is the first one, though of others nobody has said that they ended. */
 void mt_strace_exit(struct mt_strace *r, uint32_t thread);
 enum mt_status mt_strace_leave(struct mt_strace *r, struct mt_err *err);
+bool mt_strace_is_first(const struct mt_strace *r, uint32_t process);
 /* What has that number is a process, which the thread made; ended: it is gone, which strace -qqq
  * says nowhere else. */
 void mt_strace_was_child(struct mt_strace *r, uint32_t thread, uint64_t pid, bool ended);

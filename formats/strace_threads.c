@@ -128,26 +128,26 @@ void mt_strace_forked(struct mt_strace *r, const struct mt_strace_call *call)
 {
     struct mt_strace_processes *p = &r->processes;
     struct mt_fields f = call->result;
-    int64_t pid;
-    if (!mt_field_decimal(&f, &pid) || (!mt_strace_ends(&f) && *f.p != '<')) { /* "8<name>" */
+    uint64_t pid;
+    if (!mt_strace_number(&f, &pid) || !(mt_strace_ends(&f) || *f.p == '<')) { /* "7<app>": -Y */
         mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
         return;
     }
-    if (pid <= 0)
+    if (!pid)
         return;
     bool shares = shares_memory(call->name, (size_t)(call->args.end - call->name));
     const uint32_t own = p->threads.v[call->thread].process;
     if (!p->threads.v[0].pid && !is_follower(p)) { /* not in the log, or attached later */
-        *mt_map_at(&p->made, (uint64_t)pid) = shares ? own + 1 : 0;
+        *mt_map_at(&p->made, pid) = shares ? own + 1 : 0;
         p->tells = true;
         return;
     }
-    uint32_t known = mt_map_get(&p->of_pid, (uint64_t)pid);
+    uint32_t known = mt_map_get(&p->of_pid, pid);
     if (known != MT_MAP_NONE && !p->threads.v[known].announced) {
         p->threads.v[known].announced = true;
         return;
     }
-    announce(r, (uint64_t)pid, shares ? own : add_process(r, true));
+    announce(r, pid, shares ? own : add_process(r, true));
 }
 
 enum mt_status mt_strace_run(struct mt_strace *r, uint32_t thread, struct mt_err *err)
@@ -180,6 +180,11 @@ enum mt_status mt_strace_leave(struct mt_strace *r, struct mt_err *err)
     const uint32_t left = p->left;
     p->left = 0;
     return left ? mt_mappings_clear(&p->all.v[left - 1].mappings, r->heap, err) : MT_OK;
+}
+
+bool mt_strace_is_first(const struct mt_strace *r, uint32_t process)
+{
+    return process == r->processes.threads.v[0].process;
 }
 
 void mt_strace_was_child(struct mt_strace *r, uint32_t thread, uint64_t pid, bool ended)

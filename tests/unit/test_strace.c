@@ -93,6 +93,15 @@ static const struct summed_file files[] = {
      "1 mmap(NULL, 4096, " RW ") = 0x10000\n",
      " alloc 16384 n 4 peak 8192 end 8192 moments 6 events 6\n"
      "[anonymous memory] 16384/8192/8192\n"},
+    {"numbers of processes in base 16 (-e raw=all), with names where there is a time (-Y -T)",
+     "1 mmap(0, 0x1000, 0x3, 0x22, 0xffffffff, 0) = 0x10000\n1 clone3(0x7f01, 0x58) = 0x2\n"
+     "2 munmap(0x10000, 4096) = 0\n1 clone(0x1200011, 0, 0, 0, 0) = 0x3<my app> <0.000057>\n"
+     "3 mmap(0, 0x1000, 0x3, 0x22, 0xffffffff, 0) = 0x10000\n"
+     "1 mmap(0, 0x1000, 0x3, 0x22, 0xffffffff, 0) = 0x10000\n"
+     "1 --- SIGCHLD {si_signo=17, si_code=0x1, si_pid=3} ---\n"
+     "1 --- SIGCHLD {si_signo=17, si_code=0x5, si_pid=1} ---\n",
+     " alloc 12288 n 3 peak 8192 end 4096 moments 4 events 4\n"
+     "[anonymous memory] 12288/8192/4096\n"},
     {"children whose end only their parents are told (-qqq)",
      "1 mmap(NULL, 4096, " RW ") = 0x10000\n1 clone(child_stack=NULL, flags=SIGCHLD) = 2\n"
      "2 clone(child_stack=0x1, flags=CLONE_VM) = 3\n3 mmap(NULL, 8192, " RW ") = 0x20000\n"
