@@ -291,8 +291,8 @@ static enum mt_status memcheck_read(struct mt_stream *in, const struct mt_read_o
 static bool has_record(const char *head, size_t n)
 {
     const char *p = head, *end = head + n;
-    for (const char *at; (at = memmem(p, (size_t)(end - p), in_record, sizeof in_record - 1));
-         p = at + 1) {
+    for (const char *at; p && (at = memmem(p, (size_t)(end - p), in_record, sizeof in_record - 1));
+         p = memchr(at, '\n', (size_t)(end - at))) {
         const char *line = memrchr(head, '\n', (size_t)(at - head));
         line = line ? line + 1 : head;
         struct mt_fields f = {line, at};

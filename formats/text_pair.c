@@ -157,30 +157,44 @@ static bool has(const char *name, const char *const *words)
     return false;
 }
 
-/* Whether the name has one of the words, which end where letters do: "rss_delta", not "deltas". */
-static bool has_word(const char *name, const char *const *words)
-{
-    for (; *words; words++) {
-        const size_t n = strlen(*words);
-        for (const char *at = name; (at = strstr(at, *words)); at += n)
-            if ((at == name || !isalpha((unsigned char)at[-1])) && !isalpha((unsigned char)at[n]))
-                return true;
-    }
-    return false;
-}
-
 static bool ends_in(const char *name, const char *end)
 {
     const size_t n = strlen(name), k = strlen(end);
     return n >= k && strcmp(name + n - k, end) == 0;
 }
 
+/* Whether a word of the name, which ends where letters do, says what the rss behind it or before it
+ * is: "rss_delta", "change in rss"; not "rss after change", "limit approaching rss". */
+static bool is_of(const char *name, const char *at, size_t n, const char *of)
+{
+    static const char *const links[] = {" in ", " of ", " max", " peak"};
+    const char *behind = at + n;
+    if ((at > name && isalpha((unsigned char)at[-1])) || isalpha((unsigned char)*behind))
+        return false;
+    if (at > of)
+        return !(at - name > 6 && memcmp(at - 6, "after ", 6) == 0) &&
+               !(at - name > 7 && memcmp(at - 7, "before ", 7) == 0);
+    for (size_t i = 0; i < MT_ARRAY_LEN(links); i++)
+        if (strncmp(behind, links[i], strlen(links[i])) == 0)
+            return true;
+    return strcspn(behind, " ])") + 1 >= (size_t)(of - behind); /* in one word, or beside it */
+}
+
 /* A name of how much more or less there is, or may be: no level. "from" is one of two levels. */
 static bool is_no_level(const char *name)
 {
-    static const char *const others[] = {"delta", "diff",   "difference", "growth",    "increase",
-                                         "limit", "change", "increment",  "threshold", NULL};
-    return has_word(name, others) && !ends_in(name, " from");
+    static const char *const words[] = {"delta", "diff",   "difference", "growth",   "increase",
+                                        "limit", "change", "increment",  "threshold"};
+    const char *of = strstr(name, "rss");
+    of = of ? of : strstr(name, "resident");
+    of = of ? of : strstr(name, "memory usage");
+    for (size_t i = 0; of && i < MT_ARRAY_LEN(words); i++) {
+        const size_t n = strlen(words[i]);
+        for (const char *at = name; (at = strstr(at, words[i])); at += n)
+            if (is_of(name, at, n, of))
+                return !ends_in(name, " from");
+    }
+    return false;
 }
 
 int mt_text_step_word(const char *name)

@@ -299,6 +299,14 @@ static const struct pattern_file patterns[] = {
      "samples 5 from 0\nprocess 2048..4096 until 5 peak 4096\nrss_limit of process 9216 at 1\n"
      "rss_delta of process 8192 at 2\npeak_rss_growth of process 7168 at 4\n",
      NULL},
+    {"words of that which are about something else, or when the rss was what it is",
+     "memory limit approaching rss: 1 KiB\n[diff] RSS: 2 KiB\nRSS after growth: 3 KiB\n"
+     "memory usage before change: 4 KiB\nchange in process rss: 9 KiB\ndelta max rss: 9 KiB\n"
+     "delta rss: 9 KiB\n",
+     "samples 7 from 0\nprocess 1024..4096 until 4 peak 4096\n"
+     "change_in_process_rss of process 9216 at 5\ndelta_max_rss of process 9216 at 6\n"
+     "delta_rss of process 9216 at 7\n",
+     NULL},
     {"before and after", "RSS before: 1 KiB after: 5 KiB\nRSS 2 KiB after 7 KiB\n",
      "samples 2 from 0\nprocess 1024..2048 until 2 peak 5120\n", NULL},
     {"the process's memory in no unit is lost, where other lines have one",
