@@ -41,7 +41,7 @@ struct reader {
     bool marked, fell;       /* a snapshot is marked as the peak; some level fell */
     bool ruled;              /* the last line was "#-----------": a snapshot's head was to follow */
     bool has_unit;           /* the file says what its times are */
-    uint64_t head_n;         /* "desc:" */
+    bool headed, more;       /* "desc:" came, and snapshots behind it */
 };
 
 /* ---- snapshots ---- */
@@ -236,10 +236,15 @@ static enum mt_status read_line(struct reader *r, const struct mt_line *line, st
         mt_massif_tree_line(&r->tree, line);
         return r->tree.held.n % 256 ? MT_OK : check_memory(r, err);
     }
-    if (mt_field_take(&f, "snapshot="))
+    if (mt_field_take(&f, "snapshot=")) {
+        r->more = r->headed;
         return open_snapshot(r, &f, line, err);
-    if (mt_field_take(&head, "desc:") && r->head_n++)
-        return mt_reader_two("massif profiles", line->offset, err);
+    }
+    if (mt_field_take(&head, "desc:")) { /* an argument of the command may have such a line, too */
+        if (r->more)
+            return mt_reader_two("massif profiles", line->offset, err);
+        r->headed = true;
+    }
     bool good = read_head(r, &again, &in_head);
     if (!in_head)
         good = r->now.open && read_figure(r, &f) && mt_field_end(&f);

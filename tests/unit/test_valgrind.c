@@ -147,6 +147,10 @@ static const struct summed_file massifs[] = {
     {"two, one behind the other",
      HEAD EMPTY SNAPSHOT(1, 7, 100, "peak") TREE LAST HEAD EMPTY SNAPSHOT(1, 7, 100, "peak") TREE,
      "error at 624: holds two massif profiles, one behind the other\n"},
+    {"a command with several lines",
+     "desc: a\ncmd: ./a x\ndesc: y\ntime_unit: i\n" SNAPSHOT(0, 0, 0, "empty"),
+     " alloc ? n ? peak 0 end ? moments 0 no paths at peak instructions 0\nnote no_allocations 1\n"
+     "note no_peak 1\n"},
     {"two of heaptrack_print, whose head is last",
      "snapshot=0\ntime=3\nmem_heap_B=5\nheap_tree=empty\ndesc: heaptrack\ntime_unit: s\n"
      "snapshot=0\ntime=3\nmem_heap_B=6\nheap_tree=empty\ndesc: heaptrack\ntime_unit: s\n",
