@@ -218,14 +218,22 @@ static bool is_of_graph(struct finder *f, const struct mt_record *rec)
     return mt_above(&f->graph, &f->r->threads.v[rec->thread], rec->op) != MT_NONE;
 }
 
+/* Whether the op of a record is followed by aten::to: torch.tensor makes a list of numbers so. */
+static bool is_of_numbers(const struct finder *f, const struct mt_record *rec)
+{
+    const struct mt_thread *t = &f->r->threads.v[rec->thread];
+    const size_t next = rec->op - t->op_base + 1;
+    return next < t->ops.n && f->places[t->ops.v[next].node].converts;
+}
+
 /* Made as the building of a model does it. That may compute, too - scales, tables of positions -
  * but no graph: until one begins, what was made empty for nn.init to fill is a layer's. */
 static bool is_of_building(const struct finder *f, const struct life *l)
 {
     if (l->place && l->place->never_parameter)
         return false;
-    return l->born_ns < f->computes_ns ||
-           (f->steps.n && l->place && l->place->empty && l->born_ns < f->graph_ns);
+    return l->born_ns < f->computes_ns || (f->steps.n && l->place && l->place->empty &&
+                                           l->born_ns < f->graph_ns && !is_of_numbers(f, l->alloc));
 }
 
 /* R7, of blocks that no rule before has taken: the latest first, for a layer that a model copies is

@@ -33,6 +33,7 @@ static const char *const preparers[] = {"_has_compatible*",
                                         "set_",
                                         NULL};
 static const char *const unfilled[] = {"empty", NULL};
+static const char *const converters[] = {"to", NULL};
 static const char *const of_data[] = {"rand*", "cat", "stack", "arange", "from_file", NULL};
 
 static const char *name_of(const struct mt_recording *r, uint32_t frame)
@@ -125,6 +126,7 @@ static void describe_top(const struct mt_recording *r, const struct mt_node *n, 
     p->data = n->phase == MT_PHASE_DATA;
     p->maker = listed(makers, r, p->op);
     p->empty = listed(unfilled, r, p->op);
+    p->converts = p->top && listed(converters, r, p->op);
     p->never_parameter = listed(of_data, r, p->op);
     p->computes = p->top && !p->maker && !listed(preparers, r, n->frame);
 }

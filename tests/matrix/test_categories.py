@@ -525,6 +525,9 @@ def frozen():
         op("aten::mul", ((11 + n) << 24, 64))  # random numbers times a scale: what a layer does learn
     for n in range(3):
         op("aten::zeros", ((21 + n) << 24, 512))
+    op("aten::empty", (25 << 24, 8192))  # torch.tensor(LIST)
+    op("aten::to")
+    op("aten::lift_fresh")
     for n in range(3):
         begin = at[0]
         op("aten::mm", (31 << 24, 256), **{"Sequence number": n})
@@ -539,7 +542,7 @@ def frozen():
         json.dump({"schemaVersion": 1, "traceEvents": events}, f)
     m.run("import", "frozen.json", "--name", "frozen")
     blocks = {(r["top"], r["category"]): r["n"] for r in m.query("SELECT top, category, count(*) AS n FROM v_alloc WHERE run = 'frozen' GROUP BY 1, 2")}
-    built = {("aten::empty", "parameter"): 4, ("aten::mul", "parameter"): 4, ("aten::zeros", "input"): 3}
+    built = {("aten::empty", "parameter"): 4, ("aten::mul", "parameter"): 4, ("aten::zeros", "input"): 3, ("aten::empty", "input"): 1}
     m.check(built.items() <= blocks.items(), "frozen layers", blocks)
     _, out, _ = m.run("advise", "frozen", "--only", "load_on_demand", "--format", "csv", codes=(0, 3))
     m.check("4096" not in out, "layers are no batches", out)
