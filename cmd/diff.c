@@ -54,7 +54,8 @@ static enum mt_status open_side(struct mt_view *v, const char *ref, const char *
     out->device = v->device;
     if (st == MT_EUSAGE && v->run.id && device && !named) {
         mt_err_cannot_tell(err);
-        add_hint(err, " --device names one that all runs have.");
+        if (v->other_n >= 0) /* it has others */
+            add_hint(err, " --device names one that all runs have.");
     }
     if (v->has_device || st != MT_OK)
         return st;

@@ -355,8 +355,6 @@ static enum mt_status load_named(struct mt_ranks *r, const char *name, struct mt
     return MT_OK;
 }
 
-/* Several runs or files. One that is damaged is noted, and the others will do; notes NULL: it is an
- * error. */
 /* The last one is another run than those before it, or they are known to be of one rank: else it
  * would count as two. */
 static enum mt_status check_apart(const struct mt_ranks *r, struct mt_err *err)
@@ -372,6 +370,8 @@ static enum mt_status check_apart(const struct mt_ranks *r, struct mt_err *err)
     return MT_OK;
 }
 
+/* Several runs or files. One that is damaged is noted, and the others will do; notes NULL: it is an
+ * error. */
 static enum mt_status load_each(struct mt_ranks *r, const struct mt_args *args,
                                 struct mt_report *notes, struct mt_err *err)
 {

@@ -523,7 +523,8 @@ m.check("1 of these does not record failed allocations" in err, "oom beside a tr
 _, _, err = m.run("ranks", with_memory, with_memory, codes=(2,))
 m.check("is given twice" in err, "a run given twice", err)
 for pair in (("without", "without"), (with_memory, "without"), ("without", with_memory)):
-    m.run("diff", *pair, codes=(2,))
+    _, _, err = m.run("diff", *pair, codes=(2,))
+    m.check("--device" not in err, "a run without any device", err)
     m.run("diff", *pair, "--exit-code", codes=(3,))
 m.check(compared.pop("log") == "0" and set(compared.values()) == {"1"} and len(compared) == 4, "what rollups compare", compared)
 m.finish(200)
