@@ -19,9 +19,9 @@ struct allocs {
 /* When blocks were allocated that are overdue. */
 struct growth {
     struct mt_growth by;
-    struct allocs all, plain; /* plain: of what is no part of learning */
-    int64_t pause;            /* the longest distance between two of these steps */
-    int64_t before_last_n;    /* all that survive, but for those of the last step */
+    struct allocs all, plain;             /* plain: of what is no part of learning */
+    int64_t pause;                        /* the longest distance between two of these steps */
+    int64_t before_last_n, before_last_b; /* all that survive, but for those of the last step */
 };
 
 /* Steps come in order. Returns whether this is another one. */
@@ -60,7 +60,10 @@ static struct growth measure(const struct mt_leak_finder *f, struct mt_survivor 
     int64_t max_lifetime = f->max_lifetime.v[s->group];
     for (struct mt_survivor *at = s; at < end; at++) {
         at->overdue = f->step_n - 1 - at->step > max_lifetime;
-        g.before_last_n += !at->older && at->step < f->step_n - 1;
+        if (!at->older && at->step < f->step_n - 1) {
+            g.before_last_n++;
+            mt_wrap_inc(&g.before_last_b, at->bytes);
+        }
         if (at->overdue && at->step >= f->warmup)
             *mt_map_at(&sizes, (uint64_t)at->bytes) = 1;
     }
@@ -120,18 +123,27 @@ static bool rises_since_fall(const struct mt_leak_finder *f, uint32_t part)
     return r.fell >= 0 && rises_evenly(f, part, r.fell, few ? EVEN_MIN - 1 : EVEN_MIN, &r);
 }
 
-/* Whether a part of a site, which never gave up anything in a later step, does so in the last one:
- * half as much as it grows by in a step, or more. A store that has just become full does. */
+/* Whether that is half of what comes in a step, at least, and twice as much at most. */
+static bool is_as_much(int64_t given_up, int64_t grown, int64_t steps)
+{
+    double in_a_step = (double)grown / (double)steps;
+    return (double)given_up >= in_a_step / 2 && (double)given_up <= in_a_step * 2;
+}
+
+/* Whether a part of a site gives up in the last step, for the first time but for the warm-up, as
+ * much as it grows by in a step. A store that has just become full does; what is let go at the end
+ * of the program is seldom as much. */
 static bool fills_in_last(const struct mt_leak_finder *f, const struct growth *g,
                           const struct mt_survivor *s)
 {
-    if (f->max_lifetime.v[s->group] > 0 || g->by.last <= g->by.first)
+    const uint32_t part = mt_leak_part(s->group, s->doubtful);
+    const int64_t steps = g->by.last - g->by.first, before = f->step_n - 2;
+    if (f->max_lifetime.v[s->group] > 0 || steps <= 0)
         return false;
-    int64_t held_n =
-        mt_retained_blocks(&f->holdings, mt_leak_part(s->group, s->doubtful), f->step_n - 2);
-    int64_t given_up_n = mt_wrap_sub(held_n, g->before_last_n);
-    return given_up_n > 0 &&
-           mt_wrap_mul(2 * given_up_n, g->by.last - g->by.first) >= g->by.blocks_n;
+    return is_as_much(mt_wrap_sub(mt_retained_blocks(&f->holdings, part, before), g->before_last_n),
+                      g->by.blocks_n, steps) &&
+           is_as_much(mt_wrap_sub(mt_retained_bytes(&f->holdings, part, before), g->before_last_b),
+                      g->by.bytes, steps);
 }
 
 /* What growth makes of a part of a site, given its first survivor: leak, candidate, or neither

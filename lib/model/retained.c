@@ -91,11 +91,21 @@ static void hold(struct held *at, uint32_t site, int64_t step)
     }
 }
 
-int64_t mt_retained_blocks(const struct mt_retained *h, uint32_t site, int64_t step)
+static struct held held_at(const struct mt_retained *h, uint32_t site, int64_t step)
 {
     struct held at = held_before(h, site);
     hold(&at, site, step);
-    return at.blocks_n;
+    return at;
+}
+
+int64_t mt_retained_blocks(const struct mt_retained *h, uint32_t site, int64_t step)
+{
+    return held_at(h, site, step).blocks_n;
+}
+
+int64_t mt_retained_bytes(const struct mt_retained *h, uint32_t site, int64_t step)
+{
+    return held_at(h, site, step).bytes;
 }
 
 /* The most blocks at the end of any of these steps. */

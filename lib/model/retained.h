@@ -52,8 +52,9 @@ bool mt_retained_higher(const struct mt_retained *h, uint32_t site, int64_t firs
 struct mt_retained_trend mt_retained_rises(const struct mt_retained *h, uint32_t site,
                                            int64_t first, int64_t last);
 
-/* Blocks that it holds at the end of a step. */
+/* Blocks that it holds at the end of a step, and their bytes. */
 int64_t mt_retained_blocks(const struct mt_retained *h, uint32_t site, int64_t step);
+int64_t mt_retained_bytes(const struct mt_retained *h, uint32_t site, int64_t step);
 
 enum { MT_RETAINED_PARTS = 4 };
 

@@ -36,6 +36,31 @@ static void buffer(struct program *p, int step, int *kept)
     }
 }
 
+/* A block of each step stays; n of the first step go in the eighth, the last. */
+static void beside_the_first(struct program *p, int step, int *kept, int n, int64_t bytes)
+{
+    for (int i = 0; i < n && step == 0; i++)
+        kept[i] = program_alloc(p, "leak", bytes);
+    program_alloc(p, "leak", 64);
+    for (int i = 0; i < n && step == 7; i++)
+        program_free(p, kept[i]);
+}
+
+static void beside_a_large_one(struct program *p, int step, int *kept)
+{
+    beside_the_first(p, step, kept, 1, 5000);
+}
+
+static void beside_one_alike(struct program *p, int step, int *kept)
+{
+    beside_the_first(p, step, kept, 1, 64);
+}
+
+static void beside_some(struct program *p, int step, int *kept)
+{
+    beside_the_first(p, step, kept, 3, 64);
+}
+
 /* Three places; two are taken for good, late ones among them, and one goes from hand to hand. */
 static void exchanged(struct program *p, int step, int *kept)
 {
@@ -197,6 +222,11 @@ static const struct known_leak programs[] = {
     {"bounded cache, full in the step before", 5, cache, "leak", MT_VERDICT_N, 0, 0, 0},
     {"buffer, full in the last step", 5, buffer, "leak", MT_VERDICT_CANDIDATE, 4 * 4 * 32, 4, 0},
     {"buffer, not yet full", 4, buffer, "leak", MT_VERDICT_LEAK, 3 * 4 * 32, 3, 0},
+    {"beside a large block of the first step", 8, beside_a_large_one, "leak", MT_VERDICT_LEAK,
+     7 * 64, 7, 0},
+    {"beside three of the first step", 8, beside_some, "leak", MT_VERDICT_LEAK, 7 * 64, 7, 0},
+    {"beside one that is as large", 8, beside_one_alike, "leak", MT_VERDICT_CANDIDATE, 7 * 64, 7,
+     0},
     {"full store", 12, exchanged, "leak", MT_VERDICT_N, 0, 0, 0},
     {"store not yet full", 6, exchanged, "leak", MT_VERDICT_LEAK, 1280, 3, 1},
     {"beside a store", 20, beside_a_store, "leak", MT_VERDICT_LEAK, 14 * 16, 14, 0},
