@@ -219,14 +219,6 @@ static void name_times(struct mt_report *r, const struct mt_run *run)
     }
 }
 
-static bool by_top(void)
-{
-    for (int k = 0; k < keys.n; k++)
-        if (keys.v[k] == MT_BY_TOP)
-            return true;
-    return false;
-}
-
 /* Of steps behind the last record of a file that ends early, what was allocated is lost. */
 static enum mt_status note_unread(const struct mt_view *v, struct mt_report *r, struct mt_err *err)
 {
@@ -252,14 +244,16 @@ static enum mt_status fill(const struct mt_view *v, struct mt_report *r, struct 
     note_others(r, &devices);
     name_times(r, &v->run);
     MT_TRY_OUT(mt_view_note_steps(v, steps, r, err));
-    if (steps && v->has_device)
+    if ((steps || mt_group_has(keys.v, keys.n, MT_BY_STEP)) && v->has_device)
         MT_TRY_OUT(note_unread(v, r, err));
     mt_table_sort(r, &sort);
     MT_TRY_OUT(mt_rows_apply(&rows, r, mt_rows_size(r, sort.column, size), err));
     describe(r, &v->run, &devices, net_b);
     bool events = mt_knows_events(known_of(&devices));
     mt_rows_footer(&rows, r, sum_words(r, &devices, net_b),
-                   by_top() || !events ? "" : ", --by top what your code called");
+                   mt_group_has(keys.v, keys.n, MT_BY_TOP) || !events
+                       ? ""
+                       : ", --by top what your code called");
 out:
     free(devices.v);
     return st;
