@@ -129,6 +129,8 @@ void mt_strace_forked(struct mt_strace *r, const struct mt_strace_call *call)
     struct mt_strace_processes *p = &r->processes;
     struct mt_fields f = call->result;
     uint64_t pid;
+    if (mt_field_take(&f, "-") || mt_field_take(&f, "?")) /* it failed, or is begun again */
+        return;
     if (!mt_strace_number(&f, &pid) || !(mt_strace_ends(&f) || *f.p == '<')) { /* "7<app>": -Y */
         mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
         return;
@@ -198,7 +200,7 @@ void mt_strace_was_child(struct mt_strace *r, uint32_t thread, uint64_t pid, boo
     const uint32_t process = p->threads.v[known].process;
     const bool shared =
         process == p->threads.v[thread].process; /* it has the thread's own memory */
-    for (size_t i = 0; ended && i < p->threads.n; i++)
+    for (size_t i = known; ended && p->all.v[process].thread_n && i < p->threads.n; i++)
         if (!p->threads.v[i].ended && (shared ? i == known : p->threads.v[i].process == process))
             mt_strace_exit(r, (uint32_t)i);
 }

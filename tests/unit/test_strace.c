@@ -102,6 +102,10 @@ static const struct summed_file files[] = {
      "1 --- SIGCHLD {si_signo=17, si_code=0x5, si_pid=1} ---\n",
      " alloc 12288 n 3 peak 8192 end 4096 moments 4 events 4\n"
      "[anonymous memory] 12288/8192/4096\n"},
+    {"calls that made no process",
+     "1 mmap(NULL, 4096, " RW ") = 0x10000\n1 fork() = -1 EAGAIN (no more)\n"
+     "1 clone(child_stack=NULL, flags=SIGCHLD) = ? ERESTARTNOINTR (To be restarted)\n",
+     " alloc 4096 n 1 peak 4096 end 4096 moments 1 events 1\n[anonymous memory] 4096/4096/4096\n"},
     {"children whose end only their parents are told (-qqq)",
      "1 mmap(NULL, 4096, " RW ") = 0x10000\n1 clone(child_stack=NULL, flags=SIGCHLD) = 2\n"
      "2 clone(child_stack=0x1, flags=CLONE_VM) = 3\n3 mmap(NULL, 8192, " RW ") = 0x20000\n"
