@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum { STACK_MAX = 1 << 12, PAGE = 4096 };
-enum { NOTHING, MAPS, UNMAPS, MOVES, PROTECTS, BREAKS, FORKS, RUNS };
+enum { NOTHING, MAPS, UNMAPS, MOVES, PROTECTS, BREAKS, FORKS, RUNS, WAITS };
 
 void mt_strace_init(struct mt_strace *r)
 {
@@ -75,9 +75,10 @@ static enum mt_status tick(struct mt_strace *r, struct mt_err *err)
 static const struct {
     const char *name;
     int what;
-} calls[] = {{"mmap", MAPS},         {"mmap2", MAPS},  {"munmap", UNMAPS}, {"mremap", MOVES},
-             {"mprotect", PROTECTS}, {"brk", BREAKS},  {"clone", FORKS},   {"clone3", FORKS},
-             {"fork", FORKS},        {"vfork", FORKS}, {"execve", RUNS},   {"execveat", RUNS}};
+} calls[] = {{"mmap", MAPS},         {"mmap2", MAPS},   {"munmap", UNMAPS}, {"mremap", MOVES},
+             {"mprotect", PROTECTS}, {"brk", BREAKS},   {"clone", FORKS},   {"clone3", FORKS},
+             {"fork", FORKS},        {"vfork", FORKS},  {"execve", RUNS},   {"execveat", RUNS},
+             {"wait4", WAITS},       {"waitpid", WAITS}};
 
 static int call_of(const struct mt_strace_call *call)
 {
@@ -288,6 +289,17 @@ enum mt_status mt_strace_becomes(struct mt_strace *r, uint32_t thread, uint64_t 
     return mt_strace_leave(r, err);
 }
 
+/* "wait4(-1, [{WIFEXITED(s) ..}], 0, NULL) = 12": of several children that end at once one signal
+ * may tell. */
+static void waited(struct mt_strace *r, const struct mt_strace_call *call)
+{
+    struct mt_fields f = call->result;
+    uint64_t pid;
+    const bool goes_on = has(call->args, "WIFSTOPPED", 0) || has(call->args, "WIFCONTINUED", 0);
+    if (!goes_on && mt_strace_number(&f, &pid) && pid)
+        mt_strace_was_child(r, call->thread, pid, true);
+}
+
 enum mt_status mt_strace_begin(struct mt_strace *r, const struct mt_strace_call *call,
                                struct mt_err *err)
 {
@@ -313,6 +325,10 @@ enum mt_status mt_strace_begin(struct mt_strace *r, const struct mt_strace_call 
         return MT_OK;
     if (what == FORKS) {
         mt_strace_forked(r, call);
+        return MT_OK;
+    }
+    if (what == WAITS) {
+        waited(r, call);
         return MT_OK;
     }
     if (what == RUNS)

@@ -114,6 +114,16 @@ static const struct summed_file files[] = {
      "1 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=2} ---\n1 exit_group(0) = ?\n",
      " alloc 12288 n 2 peak 12288 end 4096 moments 2 events 2\n"
      "[anonymous memory] 12288/12288/4096\n"},
+    {"children of whose ends one signal tells (-qqq)",
+     "1 mmap(NULL, 4096, " RW ") = 0x10000\n1 clone(child_stack=NULL, flags=SIGCHLD) = 2\n"
+     "1 fork() = 3\n2 mmap(NULL, 8192, " RW ") = 0x20000\n3 mmap(NULL, 8192, " RW ") = 0x20000\n"
+     "1 wait4(-1, [{WIFSTOPPED(s) && WSTOPSIG(s) == SIGSTOP}], WSTOPPED, NULL) = 3\n"
+     "1 wait4(-1, NULL, WNOHANG, NULL) = 0\n1 mmap(NULL, 4096, " RW ") = 0x30000\n"
+     "1 wait4(-1, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 2<a>\n"
+     "1 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=3} ---\n"
+     "1 wait4(-1, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 3\n",
+     " alloc 24576 n 4 peak 24576 end 8192 moments 4 events 4\n"
+     "[anonymous memory] 24576/24576/8192\n"},
     {"what is reserved is none",
      "mmap(NULL, 65536, PROT_NONE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x10000\n"
      "mprotect(0x10000, 8192, PROT_READ|PROT_WRITE) = 0\nmprotect(0x11000, 4096, PROT_NONE) = 0\n"
