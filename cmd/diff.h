@@ -107,4 +107,15 @@ enum mt_status mt_diff_tell_processes(const struct mt_diff *d, const struct mt_d
 /* Notes that, or how much the peak changes with what is estimated to be older. */
 void mt_diff_note_older(const struct mt_diff *d, struct mt_report *r);
 
+/* ---- diff_notes.c ---- */
+
+/* Whether it is one run, given twice. */
+bool mt_diff_is_one(const struct mt_diff *d);
+/* Notes where two runs can hardly be compared, and what else is to be known of each. per_step:
+ * figures are, so that other numbers of steps do not matter. */
+void mt_diff_note(const struct mt_diff *d, bool per_step, struct mt_report *r);
+/* What is to be known of sites that are lines of the user's code, in both runs or in one: lines
+ * says of each whether they are. */
+void mt_diff_note_lines(const struct mt_diff *live, const bool lines[2], struct mt_report *r);
+
 #endif

@@ -67,8 +67,8 @@ static enum mt_status not_recognised(const char *head, size_t n, struct mt_err *
     if (n > 1 && (memcmp(head, "\xff\xfe", 2) == 0 || memcmp(head, "\xfe\xff", 2) == 0)) {
         MT_FAIL(err, MT_EINPUT, "this is text in UTF-16");
         mt_err_hint(err,
-                    "Nothing was imported. PowerShell's > writes it, no recorder does: convert "
-                    "the file first (iconv -f UTF-16 -t UTF-8 FILE > NEW).");
+                    "Nothing was imported. PowerShell's > writes UTF-16: convert the file to UTF-8 "
+                    "first (iconv -f UTF-16 -t UTF-8 FILE > NEW).");
         return MT_EINPUT;
     }
     const struct look *look = look_of(head, n);
