@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 struct mt_common mt_common;
@@ -78,17 +79,22 @@ void mt_show_notes(const struct mt_report *report)
         show_note(report->notes.v[i]);
 }
 
-/* The name of the format that the ending of a file stands for; NULL: none. */
-static const char *format_of_file(const char *path)
+/* The name of the format that the ending of -o stands for, where there is such a file; NULL: none.
+ * JUnit's reports, of the command that writes them, end as any XML does. */
+static const char *format_of_file(const struct mt_cmd *cmd)
 {
-    const struct mt_output_format *format = mt_format_by_ending(path);
-    return format ? format->name : NULL;
+    const char *dot = mt_output_is_stdout() ? NULL : strrchr(mt_common.output, '.');
+    const struct mt_output_format *format = dot ? mt_format_by_ending(dot) : NULL;
+    if (format)
+        return format->name;
+    return dot && strcasecmp(dot, ".xml") == 0 && mt_has_word(cmd->more_formats, "junit") ? "junit"
+                                                                                          : NULL;
 }
 
 /* The ending of the file names no format that a command with a form of its own does not write. */
 static enum mt_status check_ending(const struct mt_cmd *cmd, struct mt_err *err)
 {
-    const char *meant = mt_output_is_stdout() ? NULL : format_of_file(mt_common.output);
+    const char *meant = format_of_file(cmd);
     if (!meant || !mt_cmd_takes(cmd, "output") ||
         (cmd->formats && mt_has_word(cmd->formats, meant)))
         return MT_OK;
@@ -99,18 +105,19 @@ static enum mt_status check_ending(const struct mt_cmd *cmd, struct mt_err *err)
     return MT_EUSAGE;
 }
 
-/* Text under a name that promises a picture or a spreadsheet, unless a format is asked for. Exports
- * have endings of their own. */
+/* Text under a name that promises a picture, a spreadsheet or something compressed, unless a format
+ * is asked for. Exports have endings of their own. */
 static enum mt_status check_foreign(const struct mt_cmd *cmd, struct mt_err *err)
 {
     const char *formats = mt_formats_of(cmd);
     bool draws = mt_has_word(formats, "svg"), pages = mt_has_word(formats, "html");
     bool rows = mt_cmd_takes(cmd, "format");
     if (mt_common.format || mt_output_is_stdout() || !(rows || pages) ||
-        !mt_cmd_takes(cmd, "output") || !mt_ending_is_foreign(mt_common.output))
+        !mt_cmd_takes(cmd, "output") || format_of_file(cmd) ||
+        !mt_ending_is_foreign(mt_common.output))
         return MT_OK;
     mt_err_input(err, mt_common.output);
-    MT_FAIL(err, MT_EUSAGE, "memtool writes no %s files", strrchr(mt_common.output, '.'));
+    MT_FAIL(err, MT_EUSAGE, "%s writes no %s files", cmd->name, strrchr(mt_common.output, '.'));
     mt_err_hint(err, "Nothing was written. %s",
                 draws && pages ? "-o FILE.svg writes a picture, -o FILE.html a page for a browser."
                 : draws        ? "-o FILE.svg writes a picture, -o FILE.csv rows."
@@ -126,8 +133,8 @@ enum mt_status mt_settle_format(const struct mt_cmd *cmd, struct mt_err *err)
     MT_TRY(check_foreign(cmd, err));
     if (!mt_cmd_takes(cmd, "format"))
         return check_ending(cmd, err);
-    if (!mt_common.format && !mt_output_is_stdout())
-        mt_common.format = format_of_file(mt_common.output);
+    if (!mt_common.format)
+        mt_common.format = format_of_file(cmd);
     if (mt_common.format && mt_format_by_name(mt_common.format))
         mt_common.format = mt_format_by_name(mt_common.format)->name;
     if (!mt_common.format || mt_has_word(formats, mt_common.format))

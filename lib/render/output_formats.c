@@ -29,15 +29,17 @@ const struct mt_output_format *mt_format_by_ending(const char *path)
 {
     const char *dot = strrchr(path, '.');
     for (size_t i = 0; dot && i < MT_FORMAT_N; i++)
-        if (mt_output_formats[i].ending && strcmp(dot, mt_output_formats[i].ending) == 0)
+        if (mt_output_formats[i].ending && strcasecmp(dot, mt_output_formats[i].ending) == 0)
             return &mt_output_formats[i];
     return NULL;
 }
 
 bool mt_ending_is_foreign(const char *path)
 {
-    static const char *const endings[] = {".png", ".jpg",  ".jpeg", ".gif", ".webp",
-                                          ".pdf", ".xlsx", ".xls",  ".ods", ".parquet"};
+    static const char *const endings[] = {
+        ".png",  ".jpg", ".jpeg", ".gif", ".webp", ".pdf", ".xlsx", ".xls", ".ods", ".parquet",
+        ".yaml", ".yml", ".xml",  ".gz",  ".zst",  ".bz2", ".xz",   ".zip", ".db",  ".sqlite",
+    };
     const char *dot = strrchr(path, '.');
     for (size_t i = 0; dot && i < MT_ARRAY_LEN(endings); i++)
         if (strcasecmp(dot, endings[i]) == 0)

@@ -51,11 +51,12 @@ struct mt_output_format {
 };
 extern const struct mt_output_format mt_output_formats[MT_FORMAT_N]; /* by enum mt_format */
 
-/* The format of that name or alias, or of a file whose name ends so; NULL: none. */
+/* The format of that name or alias, or of a file whose name ends so, in small letters or large ones;
+ * NULL: none. */
 const struct mt_output_format *mt_format_by_name(const char *name);
 const struct mt_output_format *mt_format_by_ending(const char *path);
-/* Whether a file's name ends as those of programs do whose files nothing here writes: pictures that
- * are no SVG, PDF, spreadsheets. Text under such a name could not be opened. */
+/* Whether a file's name ends as those do that no report is written as: pictures that are no SVG,
+ * PDF, spreadsheets, XML, what is compressed. Text under such a name could not be opened. */
 bool mt_ending_is_foreign(const char *path);
 
 /* Appends a text as people read it in a column of such texts, safe for a terminal. */
