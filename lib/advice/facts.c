@@ -159,6 +159,15 @@ void mt_advice_blocks_of_ops(const struct mt_advice_facts *f, uint32_t **first, 
     *of_op = blocks;
 }
 
+void mt_advice_lives(const struct mt_advice_facts *f, struct mt_lives *out)
+{
+    out->all.n = 0;
+    if (out->all.cap < f->blocks.n)
+        mt_vec_room(&out->all, f->blocks.n);
+    for (size_t i = 0; i < f->blocks.n; i++)
+        *mt_vec_push(&out->all) = mt_advice_life(&f->blocks.v[i]);
+}
+
 int64_t mt_advice_peak(const struct mt_advice_facts *f, const struct mt_lives *lives)
 {
     return mt_lives_peak(lives, f->older_b, f->record_n, NULL);
@@ -169,13 +178,10 @@ int64_t mt_advice_peak(const struct mt_advice_facts *f, const struct mt_lives *l
 static enum mt_status check_peak(struct mt_advice_facts *f, struct mt_err *err)
 {
     struct mt_lives l = {0};
-    mt_vec_room(&l.all, f->blocks.n);
-    for (size_t i = 0; i < f->blocks.n; i++) {
-        const struct mt_advice_block *b = &f->blocks.v[i];
-        *mt_vec_push(&l.all) = mt_advice_life(b);
-        if (b->alloc_record < 0)
-            f->older_b = mt_wrap_sub(f->older_b, b->bytes);
-    }
+    mt_advice_lives(f, &l);
+    for (size_t i = 0; i < f->blocks.n; i++)
+        if (f->blocks.v[i].alloc_record < 0)
+            f->older_b = mt_wrap_sub(f->older_b, f->blocks.v[i].bytes);
     f->older_b = mt_wrap_add(f->older_b, f->device->start_b);
     f->peak_b = mt_lives_peak(&l, f->older_b, f->record_n, &f->peak_record);
     mt_vec_free(&l.all);

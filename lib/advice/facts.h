@@ -144,6 +144,10 @@ static inline struct mt_life mt_advice_life(const struct mt_advice_block *b)
     return (struct mt_life){b->alloc_record, b->freed_record, b->bytes};
 }
 
+/* When each block was held, by its index, as recorded: in place of what `out` has. Its room is used
+ * again; the caller frees it. */
+void mt_advice_lives(const struct mt_advice_facts *f, struct mt_lives *out);
+
 /* Reads them. blocks: opened on the run, and stays open. Free also on failure. Errors: MT_EDB;
  * MT_EUSAGE: the device does not know categories of blocks, or its records do not add up to its
  * peak. */

@@ -86,13 +86,9 @@ void mt_advice_plan_init(struct mt_advice_plan *p, const struct mt_advice_facts 
     struct mt_lives lives = p->lives;
     *p = (struct mt_advice_plan){.f = f, .choice = choice, .lives = lives, .price_ns = MT_UNKNOWN};
     p->touched = mt_alloc(f->blocks.n + 1);
-    p->lives.all.n = 0;
     if (p->lives.all.cap < room)
         mt_vec_room(&p->lives.all, room);
-    for (size_t i = 0; i < f->blocks.n; i++) {
-        const struct mt_advice_block *b = &f->blocks.v[i];
-        *mt_vec_push(&p->lives.all) = mt_advice_life(b);
-    }
+    mt_advice_lives(f, &p->lives);
 }
 
 void mt_advice_plan_end(struct mt_advice_plan *p)
@@ -141,12 +137,10 @@ void mt_advice_add(struct mt_advice_plan *p, int64_t from_ns, int64_t to_ns, int
 static int64_t recorded_peak(const struct mt_advice_facts *f)
 {
     struct mt_lives lives = {0};
-    mt_vec_room(&lives.all, f->blocks.n);
-    for (size_t i = 0; f->is_part && i < f->blocks.n; i++) {
-        const struct mt_advice_block *b = &f->blocks.v[i];
-        *mt_vec_push(&lives.all) = mt_advice_life(b);
-    }
-    int64_t peak_b = f->is_part ? mt_advice_peak(f, &lives) : f->peak_b;
+    if (!f->is_part)
+        return f->peak_b;
+    mt_advice_lives(f, &lives);
+    int64_t peak_b = mt_advice_peak(f, &lives);
     mt_vec_free(&lives.all);
     return peak_b;
 }

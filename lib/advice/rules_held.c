@@ -67,15 +67,14 @@ static int64_t peak_if_named(const struct mt_advice_plan *p, enum keeper keeper)
 {
     const struct mt_advice_facts *f = p->f;
     const struct mt_advice_kept *k = &f->kept;
-    struct mt_lives named = {0};
+    struct mt_lives named = mt_lives_copy(&p->lives);
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_kept_site *s = mt_advice_kept_site_of(f, &f->blocks.v[i]);
         int64_t own = s ? mt_advice_iteration_at(k, f->blocks.v[i].alloc_ns) : -1;
         int64_t end = own < 0 ? INT64_MAX : mt_advice_iteration_end(k, own + 1);
-        struct mt_life life = p->lives.all.v[i];
-        if (end != INT64_MAX && keeper_of(k, s) == keeper && mt_advice_record(f, end) < life.to)
-            life.to = mt_advice_record(f, end);
-        *mt_vec_push(&named.all) = life;
+        struct mt_life *life = &named.all.v[i];
+        if (end != INT64_MAX && keeper_of(k, s) == keeper && mt_advice_record(f, end) < life->to)
+            life->to = mt_advice_record(f, end);
     }
     int64_t peak_b = mt_advice_peak(f, &named);
     mt_vec_free(&named.all);

@@ -206,18 +206,18 @@ static bool is_halved(const struct mt_advice *a, const struct mt_advice *now)
 static bool shows(const struct mt_advice *a, const struct mt_verify_run *before,
                   const struct mt_verify_run *after)
 {
-    const char *id = a->rule->id;
-    if (strcmp(id, "accumulate") == 0)
+    mt_advice_apply *const rule = a->rule->apply;
+    if (rule == mt_advise_accumulate)
         return accumulates_more(before->facts, after->facts);
-    if (strcmp(id, "checkpoint") == 0)
+    if (rule == mt_advise_checkpoint)
         return recomputes(after->facts);
-    if (strcmp(id, "chunked_loss") == 0) /* which no longer applies to a higher peak */
+    if (rule == mt_advise_chunked_loss) /* which no longer applies to a higher peak */
         return has_smaller_loss(before->facts, after->facts);
-    if (strcmp(id, "fused") == 0)
+    if (rule == mt_advise_fused)
         return is_fused(after->facts);
-    if (strcmp(id, "foreach_false") == 0 && is_fused(after->facts))
+    if (rule == mt_advise_foreach_false && is_fused(after->facts))
         return false;
-    return is_halved(a, find(after->advices, id));
+    return is_halved(a, find(after->advices, a->rule->id));
 }
 
 bool mt_verify_is_made(const struct mt_advice *a, const struct mt_verify_run *before,
@@ -226,7 +226,7 @@ bool mt_verify_is_made(const struct mt_advice *a, const struct mt_verify_run *be
     const struct mt_advice *now = find(after->advices, a->rule->id);
     if (!a->applies || !shows(a, before, after))
         return false;
-    if (a->growth.per_step_b > 0 || strcmp(a->rule->id, "accumulate") == 0)
+    if (a->growth.per_step_b > 0 || a->rule->apply == mt_advise_accumulate)
         return true;
     return !now || !now->applies || now->saving_b < after->facts->peak_b / 100;
 }
@@ -235,8 +235,12 @@ bool mt_verify_is_made(const struct mt_advice *a, const struct mt_verify_run *be
 
 static bool is_retyped(const struct mt_verify_run *before, const struct mt_verify_run *after)
 {
-    const struct mt_advice *bfloat16 = find(before->advices, "bfloat16");
-    return bfloat16 && mt_verify_is_made(bfloat16, before, after);
+    bool found = false;
+    for (size_t i = 0; i < before->advices->all.n && !found; i++) {
+        const struct mt_advice *a = &before->advices->all.v[i];
+        found = a->rule->retypes && mt_verify_is_made(a, before, after);
+    }
+    return found;
 }
 
 /* Whether one input is of the size of another, in percent from..INPUTS_MORE_PERCENT. */
