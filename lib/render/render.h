@@ -51,7 +51,7 @@ struct mt_output_format {
 };
 extern const struct mt_output_format mt_output_formats[MT_FORMAT_N]; /* by enum mt_format */
 
-/* The format of that name or alias, or of a file whose name ends so, in small letters or large ones;
+/* The format of that name or alias, or of a file whose name ends so, in letters of either case;
  * NULL: none. */
 const struct mt_output_format *mt_format_by_name(const char *name);
 const struct mt_output_format *mt_format_by_ending(const char *path);
