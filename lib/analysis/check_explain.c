@@ -51,13 +51,29 @@ static int key_n_of(const struct mt_baseline_device *const side[2])
     return alike ? KEY_N : KEY_N - 1;
 }
 
+static int text_cmp(const char *a, const char *b)
+{
+    return strcmp(a ? a : "", b ? b : "");
+}
+
+/* The larger one first, of two alike the one whose names come first: in whatever order a run and a
+ * file have their sites. */
+static bool is_before(const struct mt_explain *a, const struct mt_explain *b)
+{
+    if (a->amount != b->amount)
+        return a->amount > b->amount;
+    int order = text_cmp(a->op, b->op);
+    order = order ? order : text_cmp(a->scope, b->scope);
+    return (order ? order : text_cmp(a->line, b->line)) < 0;
+}
+
 /* Puts a site among the largest; it must grow or hold something. */
 static void offer(struct mt_checked *c, struct mt_explain site)
 {
     size_t at = c->explain_n;
     if (site.amount <= 0 || strcmp(site.op, MT_HELD_UNKNOWN) == 0)
         return;
-    while (at > 0 && c->explain[at - 1].amount < site.amount)
+    while (at > 0 && is_before(&site, &c->explain[at - 1]))
         at--;
     if (at == MT_EXPLAIN_MAX)
         return;
