@@ -14,6 +14,7 @@ struct mt_rank {
     const char *ref; /* as the command line names it; NULL: it is of the group */
     int64_t id;
     char name[256], source[512], format[64], time_unit[32];
+    char content[33]; /* hash of what was read, "" = unknown */
     struct mt_job_place place;
     char host[128];     /* the folder in which ranks are counted anew; "": none */
     int64_t local_rank; /* the rank there, its place in the job being unknown; MT_UNKNOWN */

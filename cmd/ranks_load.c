@@ -75,6 +75,7 @@ static enum mt_status load_rank(struct mt_ranks *r, const char *ref, int64_t id,
     rank->id = run.id;
     snprintf(rank->name, sizeof rank->name, "%s", run.name);
     snprintf(rank->source, sizeof rank->source, "%s", run.source);
+    snprintf(rank->content, sizeof rank->content, "%s", run.content);
     snprintf(rank->format, sizeof rank->format, "%s", run.format);
     mt_output_spare_source(&run);
     snprintf(rank->time_unit, sizeof rank->time_unit, "%s", run.time_unit);
@@ -355,14 +356,24 @@ static enum mt_status load_named(struct mt_ranks *r, const char *name, struct mt
     return MT_OK;
 }
 
+/* Whether both are one run, or what was read from one file by whatever names it goes. Of two files
+ * the same bytes may be those of two ranks that did the same. */
+static bool are_one(const struct mt_rank *a, const struct mt_rank *b)
+{
+    struct stat x, y;
+    if (a->id == b->id && strcmp(a->name, b->name) == 0 && strcmp(a->source, b->source) == 0)
+        return true;
+    return a->content[0] && strcmp(a->content, b->content) == 0 && stat(a->source, &x) == 0 &&
+           stat(b->source, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 /* The last one is another run than those before it, or they are known to be of one rank: else it
  * would count as two. */
 static enum mt_status check_apart(const struct mt_ranks *r, struct mt_err *err)
 {
     const struct mt_rank *last = &r->all.v[r->all.n - 1];
     for (const struct mt_rank *at = r->all.v; at < last && last->place.rank == MT_UNKNOWN; at++)
-        if (at->id == last->id && strcmp(at->name, last->name) == 0 &&
-            strcmp(at->source, last->source) == 0) {
+        if (are_one(at, last)) {
             MT_FAIL(err, MT_EUSAGE, "run '%s' is given twice", at->name);
             mt_err_hint(err, "Nothing was compared. Each run is one rank: name it once.");
             return MT_EUSAGE;

@@ -522,6 +522,12 @@ _, _, err = m.run("oom", with_memory, "without")
 m.check("1 of these does not record failed allocations" in err, "oom beside a trace without memory records", err)
 _, _, err = m.run("ranks", with_memory, with_memory, codes=(2,))
 m.check("is given twice" in err, "a run given twice", err)
+for name in ("a_rank.json.gz", "another.json.gz"):  # that did the same
+    shutil.copy(os.path.join(SAMPLES, "nested", "trace.json.gz"), name)
+for names in (("without.json", "./without.json"), ("without", "without.json"), (os.path.abspath("without.json"), with_memory, "without.json")):
+    _, _, err = m.run("ranks", *names, codes=(2,))
+    m.check("is given twice" in err, "a file given twice", names, err)
+m.run("ranks", "a_rank.json.gz", "another.json.gz", codes=(0,))
 for pair in (("without", "without"), (with_memory, "without"), ("without", with_memory)):
     _, _, err = m.run("diff", *pair, codes=(2,))
     m.check("--device" not in err, "a run without any device", err)
