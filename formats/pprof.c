@@ -284,13 +284,18 @@ static void read_field(struct mt_pprof *r, const struct mt_proto_field *f)
 
 /* ---- the whole ---- */
 
-/* In whatever order a profile is, what its samples count stands together, but for the names. */
+/* In whatever order a profile is, the first of its names alone is empty, and what its samples count
+ * stands together as all write it. Of two, one behind the other, neither is so. */
 static bool begins_another(struct mt_pprof *r, const struct mt_proto_field *f)
 {
-    if (f->number == PROFILE_TYPE)
-        return r->types_end && f->bytes;
-    r->types_end |= r->types.n && f->number != PROFILE_STRING;
-    return false;
+    const bool more_types = f->number == PROFILE_TYPE && f->bytes && r->types_end;
+    const bool more_names = f->number == PROFILE_STRING && f->bytes && !f->n && r->strings.n;
+    if ((more_types || more_names) && !r->types_again && !r->names_again)
+        r->again_at = r->at;
+    r->types_again |= more_types;
+    r->names_again |= more_names;
+    r->types_end |= r->types.n && f->number != PROFILE_TYPE && f->number != PROFILE_STRING;
+    return r->types_again && r->names_again;
 }
 
 static enum mt_status read_all(struct mt_pprof *r, struct mt_err *err)
@@ -302,10 +307,14 @@ static enum mt_status read_all(struct mt_pprof *r, struct mt_err *err)
     while (r->at = mt_proto_offset(&r->proto),
            (st = mt_proto_stream_next(&r->proto, &f, &any, err)) == MT_OK && any) {
         if (begins_another(r, &f))
-            return mt_reader_two("profiles", r->at, err);
+            return mt_reader_two("profiles", r->again_at, err);
         read_field(r, &f);
         if (++n % MT_PPROF_PER_CHECK == 0)
             MT_TRY(mt_pprof_check_memory(r, err));
+    }
+    if (st == MT_EINPUT && r->types_again) { /* another one, that ends before its names */
+        *err = (struct mt_err)MT_ERR_INIT;
+        return mt_reader_two("profiles", r->again_at, err);
     }
     if (st == MT_EINPUT)
         st = mt_pprof_cut(r, err);

@@ -43,7 +43,9 @@ struct mt_pprof {
     struct mt_strtab texts;
     MT_VEC(uint32_t) strings; /* of the string table -> texts */
     MT_VEC(struct mt_pprof_type) types;
-    bool types_end; /* something else came behind them */
+    bool types_end;                /* something else came behind them */
+    bool types_again, names_again; /* behind that; a further empty name */
+    uint64_t again_at;             /* where the first of both was */
     struct mt_pprof_type period_type;
     uint64_t comment; /* the last one that stands alone: a string */
     bool at_peak;     /* what is in use was so at the peak, as memtool exports it */

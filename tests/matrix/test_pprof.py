@@ -96,6 +96,9 @@ def right():
     strings = [part(6, s.encode()) for s in profile.texts]
     between = b"".join(a + b for a, b in zip(types, strings)) + b"".join(strings[len(types) :] + profile.parts[len(types) :])
     m.check(read("between", between)[1].get(path) == (300, 200), "names between what samples count")
+    rest = [p for p in profile.parts if p not in types]
+    scattered = b"".join(a + b for a, b in zip(types, rest)) + b"".join(rest[len(types) :] + types[len(rest) :] + strings)
+    m.check(read("scattered", scattered)[1].get(path) == (300, 200), "what samples count stands between other things")
     for moment, figure in (("at the peak, 7 ms", "peak_b"), ("at 7 ms", "at_end_b"), ("at 7 ms; in use: alive at the peak x", "peak_b")):
         p = some()
         p.parts.append(number(13, p.text(f"memtool: run a; in use: alive at the peak, device cpu; in use: alive {moment}")))
@@ -146,6 +149,8 @@ def refused():
         ("nameless", some().bytes(names=False), "ends early"),
         ("cut", some().bytes()[:-3], "ends early"),
         ("two", some().bytes() + some(values=(5, 500, 4, 400)).bytes(), "holds two profiles, one behind the other"),
+        ("two, names first", (two := b"".join(part(6, s.encode()) for s in some().texts) + b"".join(some().parts)) + two, "holds two profiles"),
+        ("two, of which the second is cut", some().bytes() + some().bytes()[:20], "holds two profiles"),
         ("two, of which one is empty", Profile().bytes() + some().bytes(), "holds two profiles"),
         ("group", some().bytes() + b"\x0b\x0c", "no field"),
     ):
