@@ -218,6 +218,7 @@ int mt_write_error(int fd)
     struct statvfs disk;
     struct stat file;
     struct rlimit size;
+    enum { MORE = 4096 }; /* a block: one that is begun may have room */
     if (poll(&out, 1, 0) > 0 && (out.revents & POLLERR))
         return EPIPE;
     if (write(fd, "", 0) < 0) /* a device that takes nothing says so again */
@@ -226,6 +227,9 @@ int mt_write_error(int fd)
         return EIO;
     if (getrlimit(RLIMIT_FSIZE, &size) == 0 && (rlim_t)file.st_size >= size.rlim_cur)
         return EFBIG;
+    if (fallocate(fd, FALLOC_FL_KEEP_SIZE, file.st_size, MORE) != 0 &&
+        (errno == ENOSPC || errno == EDQUOT))
+        return errno;
     return fstatvfs(fd, &disk) == 0 && disk.f_bavail == 0 ? ENOSPC : EIO;
 }
 

@@ -50,7 +50,7 @@ bool mt_pager_start(const struct mt_term *term);
  */
 int mt_stdout_end(void);
 /* Why an earlier write to it failed, as far as can be seen now, for a stream remembers only that:
- * EPIPE, EFBIG, ENOSPC or EIO. */
+ * EPIPE, EFBIG, ENOSPC, EDQUOT or EIO. */
 int mt_write_error(int fd);
 
 /*

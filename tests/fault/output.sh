@@ -130,4 +130,14 @@ if unshare -m true 2>/dev/null; then
     [ "$(cat out)" = "old
 old.txt" ] || complain "a full disk: $(head out)"
 fi
+# A quota that is used up, where strace can say so in the kernel's place.
+used_up() {
+    strace -qq -o trace -P "$PWD/quota.txt" -e trace=write,fallocate -e inject=write:error=EDQUOT:when=1 \
+        -e inject=fallocate:error=EDQUOT "$@" >quota.txt 2>err
+}
+if used_up true; then
+    ASAN_OPTIONS=detect_leaks=0 used_up "$MEMTOOL" report x --db t.db
+    [ $? = 2 ] || complain "a quota is no failure"
+    grep -q 'Disk quota exceeded' err || complain "a quota is not said: $(cat err)"
+fi
 complained ""
