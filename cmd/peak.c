@@ -397,7 +397,7 @@ static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err
     MT_TRY_OUT(mt_view_note_steps(v, step, r, err));
     MT_TRY_OUT(mt_view_known_until(v, &p.known_until_ns, err));
     MT_TRY_OUT(fill(&p, err));
-    if (step || from || to || at.n || (per && strcmp(per, "step") == 0))
+    if (p.asks_unread || (per && strcmp(per, "step") == 0))
         mt_report_unread(r, &v->run, p.known_until_ns);
     mt_report_older(r, &v->run, &v->device);
     mt_report_others(r, v->other_n);

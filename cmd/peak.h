@@ -16,6 +16,7 @@ struct mt_peak {
     struct mt_moments
         moments; /* of runs without events, where another one than the peak is asked for */
     int64_t known_until_ns; /* mt_run_known_until */
+    bool asks_unread;       /* a moment, or a window, that is asked for reaches beyond that */
     struct mt_report *report;
 };
 

@@ -78,6 +78,7 @@ static enum mt_status find_in_levels(struct mt_peak *p, const struct mt_time_arg
         else
             MT_TRY(find_held(p, &m[i], &f[i], err));
         f[i].unread = is_unread(p, &m[i]);
+        p->asks_unread |= m[i].t_ns > p->known_until_ns;
     }
     return MT_OK;
 }
