@@ -32,6 +32,8 @@ enum mt_check_format {
 /* name: one of the command's formats; NULL: table. */
 enum mt_check_format mt_check_format_of(const char *name);
 
+/* Writes what was found in that form, and notes to standard error; MT_CHECK_GITHUB also the summary
+ * of the step. Errors: MT_EIO. */
 enum mt_status mt_check_show(const struct mt_findings *f, enum mt_check_format format,
                              struct mt_err *err);
 

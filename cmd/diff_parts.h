@@ -69,6 +69,11 @@ enum mt_status mt_diff_growth_cells(const struct mt_diff *d, int64_t warmup, str
 enum mt_status mt_diff_people_processes(const struct mt_diff *d, const struct mt_diff_wanted *w,
                                         struct mt_diff_reports *out, struct mt_err *err);
 
+/* ---- diff_people.c ---- */
+
+/* For people, each a report of its own, appended to `out`: a row for each of more than two runs;
+ * the peaks of two, and what they allocated; a section of what changed. d and w stay until `out` is
+ * shown. Errors: MT_EDB; MT_EUSAGE: no such column. */
 void mt_diff_people_trend(const struct mt_diff *d, const struct mt_diff_wanted *w,
                           struct mt_diff_reports *out);
 void mt_diff_people_total(const struct mt_diff *d, const struct mt_diff_wanted *w,

@@ -299,7 +299,7 @@ static const struct mt_opt opts[] = {
     {"limit", 'n', MT_OPT_INT, &rows.limit, "N", MT_LIMIT_HELP("20")},
     {"name", 0, MT_OPT_STRING, &rows.name, "REGEX", "only rows that match"},
     {"columns", 0, MT_OPT_STRING, &rows.columns, "LIST",
-     "these columns, in this order, by their csv names"},
+     "these columns, in this order, by their csv names or headings"},
     {0},
 };
 

@@ -60,6 +60,7 @@ struct mt_recorder {
 };
 
 void mt_recorder_init(struct mt_recorder *r, int64_t interval_ms);
+/* Nanoseconds since the recording began. */
 int64_t mt_recorder_now(const struct mt_recorder *r);
 /* Begins to write into the database, which nobody else uses until the end; opts are set. */
 void mt_recorder_begin(struct mt_recorder *r, struct mt_db *db, pid_t pid);

@@ -12,6 +12,7 @@ struct mt_chosen {
     size_t n, cap;
 };
 
+/* Whether the run of that id is among them. */
 bool mt_is_chosen(const struct mt_chosen *chosen, int64_t id);
 
 struct mt_run_changes {

@@ -57,7 +57,7 @@ struct mt_ht_tables {
 void mt_ht_tables_init(struct mt_ht_tables *t, struct mt_recording *rec, bool all_frames,
                        const regex_t *alloc_fn);
 void mt_ht_tables_free(struct mt_ht_tables *t);
-uint64_t mt_ht_tables_bytes(const struct mt_ht_tables *t);
+uint64_t mt_ht_tables_bytes(const struct mt_ht_tables *t); /* memory in use, about */
 
 /* Each adds the next entry of its table, of what stands behind the letter of its line. False: the
  * line is damaged; the entry is there, and says nothing. */

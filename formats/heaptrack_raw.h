@@ -38,7 +38,7 @@ struct mt_ht_raw {
 void mt_ht_raw_init(struct mt_ht_raw *r, struct mt_ht_tables *tables, struct mt_heap *heap,
                     struct mt_symbols *symbols);
 void mt_ht_raw_free(struct mt_ht_raw *r);
-uint64_t mt_ht_raw_bytes(const struct mt_ht_raw *r);
+uint64_t mt_ht_raw_bytes(const struct mt_ht_raw *r); /* memory in use, about */
 
 /* Each takes what stands behind the letter of its line. False, or *good false: the line is damaged,
  * and left out; a trace keeps its number. */

@@ -22,7 +22,7 @@ struct mt_mapped {
 
 void mt_mapped_init(struct mt_mapped *m);
 void mt_mapped_free(struct mt_mapped *m);
-uint64_t mt_mapped_bytes(const struct mt_mapped *m);
+uint64_t mt_mapped_bytes(const struct mt_mapped *m); /* memory in use, about */
 
 /* Takes a line of the kind "1000-2000 r-xp 00001000 fe:00 12  /bin/x"; false: it is none. Of those
  * without a path nothing is kept. */

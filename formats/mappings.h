@@ -19,7 +19,7 @@ struct mt_mappings {
 };
 
 void mt_mappings_free(struct mt_mappings *m);
-uint64_t mt_mappings_bytes(const struct mt_mappings *m);
+uint64_t mt_mappings_bytes(const struct mt_mappings *m); /* memory in use, about */
 
 /* mmap: what lay there is gone. Errors of all: as mt_heap_alloc. */
 enum mt_status mt_mappings_map(struct mt_mappings *m, struct mt_heap *h, uint64_t begin,

@@ -61,7 +61,7 @@ struct mt_mr_stacks {
 };
 
 void mt_mr_stacks_free(struct mt_mr_stacks *s);
-uint64_t mt_mr_stacks_bytes(const struct mt_mr_stacks *s);
+uint64_t mt_mr_stacks_bytes(const struct mt_mr_stacks *s); /* memory in use, about */
 /* A code object; a second one of the same id replaces the first. */
 void mt_mr_add_code(struct mt_mr_stacks *s, uint64_t id, const char *name, const char *file,
                     int64_t first_line, const char *table, size_t n);
@@ -114,7 +114,7 @@ struct mt_mr_native {
 
 void mt_mr_native_init(struct mt_mr_native *v, const struct mt_read_opts *opts);
 void mt_mr_native_free(struct mt_mr_native *v);
-uint64_t mt_mr_native_bytes(const struct mt_mr_native *v);
+uint64_t mt_mr_native_bytes(const struct mt_mr_native *v); /* memory in use, about */
 /* All modules are forgotten: those that are loaded now follow, each with its parts. */
 void mt_mr_native_unload(struct mt_mr_native *v);
 void mt_mr_native_module(struct mt_mr_native *v, const char *path, uint64_t part_n, uint64_t base);

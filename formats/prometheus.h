@@ -47,6 +47,7 @@ struct mt_prometheus {
     bool ordered; /* for the reader to say: values of a series stand in order of time */
 };
 
+/* rec: what mt_prometheus_close gives processes to. Free in any case. */
 void mt_prometheus_open(struct mt_prometheus *p, struct mt_recording *rec);
 void mt_prometheus_free(struct mt_prometheus *p);
 

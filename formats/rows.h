@@ -54,6 +54,7 @@ struct mt_row {
 
 /* ---- values of a row (rows_values.c); false: it is none of the kind ---- */
 
+/* Whether it has a value there; an empty one is none. */
 bool mt_row_has(const struct mt_row *row, enum mt_rows_column c);
 /* A whole number, 0 or more; ".0" may follow, as where columns of numbers became fractions. */
 bool mt_row_count(const struct mt_row *row, enum mt_rows_column c, int64_t *v);

@@ -29,6 +29,8 @@ struct mt_snap_look {
     uint8_t tells; /* enum mt_tells */
 };
 
+/* What a frame is, by its function, file and line as the snapshot has them; native ones have a line
+ * below 0 or a file that is no Python. */
 struct mt_snap_look mt_snap_look(const char *name, const char *file, int64_t line);
 
 /* The frame's text: "model.py:42 forward", "at::native::empty_cuda". */

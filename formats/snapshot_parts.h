@@ -73,6 +73,8 @@ enum mt_status mt_snap_count_size(struct mt_snap_replayer *r, int64_t size, stru
 /* The recording's string of a pool of the pickle; MT_NONE stays. */
 uint32_t mt_snap_pool(struct mt_snap_replayer *r, uint32_t pool);
 
+/* Adds a block to the recording, freed and of unknown size until the caller says otherwise. pool:
+ * of the pickle; MT_NONE: none. Borrowed until the next one is added. */
 struct mt_block *mt_snap_add_block(struct mt_snap_replayer *r, uint64_t address, int64_t stream,
                                    uint32_t pool);
 

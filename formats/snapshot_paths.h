@@ -36,6 +36,7 @@ void mt_snap_paths_free(struct mt_snap_paths *s);
 /* Memory in use while the file is read, about. */
 uint64_t mt_snap_paths_bytes(const struct mt_snap_paths *s);
 
+/* Number of the frame in `frames`, added if it is new. name, file: strings of the pickle. */
 uint32_t mt_snap_frame_number(struct mt_snap_paths *s, uint32_t name, uint32_t file, int64_t line);
 
 /*

@@ -85,6 +85,7 @@ struct mt_strace {
 
 void mt_strace_init(struct mt_strace *r);
 void mt_strace_free(struct mt_strace *r);
+/* Counts what is kept beside the recording. Errors: MT_ELIMIT. */
 enum mt_status mt_strace_check_memory(struct mt_strace *r, struct mt_err *err);
 
 /* A number, decimal or behind "0x". */

@@ -31,6 +31,7 @@ struct mt_trace_builder {
     uint32_t last_thread; /* MT_NONE: there was none, or it has a name for a number */
 };
 
+/* Fills `rec`; release it when all events are in it, or on failure. */
 void mt_trace_builder_init(struct mt_trace_builder *in, struct mt_recording *rec);
 void mt_trace_builder_release(struct mt_trace_builder *in);
 uint64_t mt_trace_builder_bytes(const struct mt_trace_builder *in); /* memory in use, about */

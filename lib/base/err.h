@@ -53,6 +53,7 @@ struct mt_err {
             goto out;                                                                              \
     } while (0)
 
+/* Behind MT_FAIL. Returns the code of the first failure; a later one changes nothing. */
 enum mt_status mt_err_set(struct mt_err *err, enum mt_status code, const char *src_file,
                           int src_line, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 

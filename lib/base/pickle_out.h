@@ -25,6 +25,7 @@ struct mt_pickle_out {
     } level[MT_PICKLE_OUT_DEPTH];
 };
 
+/* What stands before the one value of a pickle, and behind it. */
 void mt_pickle_put_head(struct mt_pickle_out *p);
 void mt_pickle_put_stop(struct mt_pickle_out *p);
 

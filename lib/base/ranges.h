@@ -30,7 +30,7 @@ struct mt_ranges {
 };
 
 void mt_ranges_free(struct mt_ranges *r);
-size_t mt_ranges_bytes(const struct mt_ranges *r);
+size_t mt_ranges_bytes(const struct mt_ranges *r); /* memory in use, about */
 
 /* Adds one, whatever it overlaps. */
 void mt_ranges_add(struct mt_ranges *r, struct mt_range range);

@@ -15,6 +15,7 @@ struct mt_optimizers {
     MT_VEC(int64_t) steps; /* when each began, in order */
 };
 
+/* Finds them, for one of the processes in p. Free in any case. */
 void mt_optimizers_find(const struct mt_recording *r, const struct mt_processes *p,
                         uint32_t process, struct mt_optimizers *out);
 void mt_optimizers_free(struct mt_optimizers *o);

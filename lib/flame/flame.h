@@ -34,9 +34,12 @@ struct mt_flame {
     const char *command;      /* that prints it; borrowed */
 };
 
+/* Makes the boxes of all stacks that have something of that measure. f: zeroed, but for texts and
+ * `compared`; s: stays until f is freed. */
 void mt_flame_lay(struct mt_flame *f, const struct mt_stacks *s, enum mt_measure measure);
 void mt_flame_free(struct mt_flame *f);
 
+/* Whose code a box is, by its name, file and phase: what its colour says. */
 enum mt_flame_kind mt_flame_kind(const struct mt_stacks *s, const struct mt_stack_node *n);
 
 /* How much it changed: -5 (the box that lost most) .. 5 (won most); 0: nothing worth a colour. */

@@ -38,6 +38,7 @@ enum mt_status mt_json_doc_parse(const char *path, const char *text, size_t n,
                                  struct mt_json_doc *out, struct mt_err *err);
 void mt_json_doc_free(struct mt_json_doc *d);
 
+/* The whole, of a document that was read. */
 const struct mt_json_doc_value *mt_json_doc_root(const struct mt_json_doc *d);
 /* First child and next of the same parent, NULL = none. */
 const struct mt_json_doc_value *mt_json_doc_first(const struct mt_json_doc *d,

@@ -33,6 +33,8 @@ struct mt_json_walk {
     void *closure;
 };
 
+/* Begins at the stream's position. `in` stays the caller's. Free also on failure. Errors: as of
+ * mt_stream_peek. */
 enum mt_status mt_json_walk_begin(struct mt_json_walk *w, struct mt_stream *in, struct mt_err *err);
 void mt_json_walk_free(struct mt_json_walk *w);
 

@@ -101,6 +101,7 @@ static inline bool mt_pickle_get(struct mt_pickle *p, size_t i)
 
 /* ---- values (pickle_value.c) ---- */
 
+/* Each makes a value; the pickle owns what stands behind it. */
 mt_pvalue mt_pickle_new_int(struct mt_pickle *p, int64_t i);
 /* n bytes, little endian, two's complement. */
 mt_pvalue mt_pickle_new_long(struct mt_pickle *p, const uint8_t *bytes, size_t n);

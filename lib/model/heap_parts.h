@@ -122,6 +122,7 @@ struct mt_heap {
     unsigned knows_extras;       /* bits of those that came */
 };
 
+/* The error of figures that cannot be true. Returns MT_EINPUT. */
 enum mt_status mt_heap_exceeds(struct mt_err *err);
 /* Whether times and figures can be true (heap.h); adds to *sum. */
 static inline enum mt_status mt_heap_add_to(int64_t *sum, int64_t more, struct mt_err *err)

@@ -39,6 +39,8 @@ struct mt_process_log {
     uint64_t beside;     /* counted in rec->beside_bytes */
 };
 
+/* Begins a log in `rec`, which becomes a recording without ops, in nanoseconds. Free in any case.
+ */
 void mt_process_open(struct mt_process_log *log, struct mt_recording *rec);
 /* Without mt_process_close what was given is lost. */
 void mt_process_free(struct mt_process_log *log);

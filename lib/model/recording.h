@@ -367,6 +367,7 @@ uint32_t mt_rec_thread(struct mt_recording *r, int64_t pid, uint32_t pid_name, i
  * number off nn.Module names and the number off ProfilerStep#N. */
 uint32_t mt_rec_label(struct mt_recording *r, uint32_t recorded, enum mt_frame_kind kind);
 
+/* Index of the device of that type and number as PyTorch counts them, added if it is new. */
 uint32_t mt_rec_device(struct mt_recording *r, int type, int index);
 
 /* Metadata of the file: n bytes of JSON, or of a text. */

@@ -9,6 +9,7 @@
 /* Processor time of this thread, ns: what a look costs, however long others keep it waiting. */
 int64_t mt_watch_cpu(void);
 
+/* Appends to w->seen; t: ns, as the look has it. process: as announced. */
 void mt_watch_tell(struct mt_watch *w, enum mt_seen_kind kind, uint32_t process, int64_t t,
                    int64_t value);
 /* The same of a metric, if it is another value than it was told last: told. */

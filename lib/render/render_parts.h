@@ -37,6 +37,8 @@ bool mt_render_next(const struct mt_report *r, struct mt_cell *cells);
  * (tree lines, middle dots, dashes, arrows) replaced. */
 void mt_render_words(struct mt_buf *out, const char *s, bool ascii);
 
+/* ---- the writers of output_formats.c: as mt_render ---- */
+
 void mt_render_table(const struct mt_report *r, const struct mt_render *how, FILE *out);
 void mt_render_markdown(const struct mt_report *r, const struct mt_render *how, FILE *out);
 void mt_render_csv(const struct mt_report *r, const struct mt_render *how, FILE *out);

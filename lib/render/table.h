@@ -38,6 +38,8 @@ void mt_table_columns(struct mt_report *r, const enum mt_group_key *keys, int ke
 void mt_table_rows(struct mt_report *r, const struct mt_groups *g, int key_n, const char *device,
                    unsigned knows, int64_t *net_b);
 
+/* Sorts the rows, largest figures first, names by the alphabet, what is unknown behind all of its
+ * size; the column is shown then. One that the table is without: by its last one. */
 void mt_table_sort(struct mt_report *r, const struct mt_sort *sort);
 
 #endif
