@@ -77,6 +77,23 @@ sources lib formats | xargs grep -HoE '^ *# *include "[^"]+"' | sed -E 's/:[^"]*
     }' | sort -u |
     complain_if_any "a room includes only what stands beside it in the table of tests/lint.sh:"
 
+# The README of a folder names all that is in it: a file, what its name begins with, or a pattern.
+for folder in cmd formats lib/*; do
+    # shellcheck disable=SC2016 # no expansion is meant
+    named=$(grep -oE '`[a-z0-9_*]+(\.[ch])?`' "$folder/README.md" 2>/dev/null | tr -d '`' | sed 's/\.[ch]$//')
+    set -f
+    for file in $(cd "$folder" && find . -maxdepth 1 -name '*.[ch]' | sed 's|^\./||; s/\.[ch]$//' | sort -u); do
+        there=
+        [ "$folder" = cmd ] && [ -f "docs/man/memtool-${file%%_*}.mdoc" ] && there=1
+        for name in $named; do
+            # shellcheck disable=SC2254 # patterns are meant
+            case $file in $name | ${name}_*) there=1 ;; esac
+        done
+        [ -n "$there" ] || echo "$folder/$file"
+    done
+    set +f
+done | complain_if_any "not named in the README of its folder:"
+
 # Any header in <> that is not one of these belongs to a third party.
 standard='(assert|ctype|dirent|errno|fcntl|fenv|float|glob|inttypes|limits|locale|malloc|math|poll|pthread'
 standard=$standard'|pwd|regex|sched|setjmp|signal|spawn|stdalign|stdarg|stdatomic|stdbool|stddef'

@@ -28,6 +28,10 @@ printf '#include "lib/base/fine.h"\n' | file formats/reader.c
 printf '.Dd January 1, 2026\n.Dt MEMTOOL 1\n.Os\n.Sh NAME\n.Nm memtool\n.Nd memory\n' | file build/man/memtool.1
 echo 'complete -W table memtool' | file build/completion/bash
 
+for room in formats:reader lib/run:good lib/base:fine; do
+    echo "\`${room#*:}\`: what is in it" | file "${room%:*}/README.md"
+done
+
 # Without the tools nothing was looked at: said of each, and no success.
 mkdir bin
 ln -s /usr/bin/* bin
@@ -66,4 +70,7 @@ said 'lib/run/good.c:     puts("");'
 said 'each file compiles without SSE2:'
 said 'lib/base/intel.c:8'
 said 'formats/reader.c:4: 91 lines'
+said '    lib/run/up'
+said '    lib/attic/none'
+grep -q '    lib/run/good$' said && complain 'a file is named'
 complained ""
