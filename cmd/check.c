@@ -115,7 +115,7 @@ static const struct mt_opt opts[] = {
     {"max-rss", 0, MT_OPT_STRING, &limits[MT_RULE_RSS], "SIZE",
      "no process has more in memory at any time (runs of memtool record, process logs)"},
     {"max-rss-growth", 0, MT_OPT_STRING, &limits[MT_RULE_RSS_GROWTH], "X",
-     "that grew by at most this since the baseline: 5% or a size"},
+     "the most that a process has in memory grew by at most this since the baseline: 5% or a size"},
     {"max-rss-growth-per-step", 0, MT_OPT_STRING, &limits[MT_RULE_RSS_PER_STEP], "SIZE",
      "what a process has in memory grows by at most this per step"},
     {"max-rss-growth-per-minute", 0, MT_OPT_STRING, &limits[MT_RULE_RSS_PER_MINUTE], "SIZE",

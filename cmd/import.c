@@ -449,7 +449,7 @@ static const struct mt_opt opts[] = {
      "look here for the programs and libraries of heap logs that have addresses, not on this "
      "machine"},
     {"no-symbols", 0, MT_OPT_FLAG, &how.no_symbols, NULL,
-     "open none of them: functions without a name stay places in modules"},
+     "open no programs or libraries: functions without a name stay places in modules"},
     {"split", 0, MT_OPT_STRING, &split, "WHAT",
      "keep apart in heap logs what paths of one name add up: thread, label, size, or several"},
     {"series", 0, MT_OPT_FLAG, &series, NULL,

@@ -325,13 +325,12 @@ static const struct mt_glossary_entry metrics[] = {
      "of it, what PyTorch has allocated, by traces of the process in a group of its run"},
     {"rest", "of it, what is neither that, nor mapped files, nor shared: Python's objects, other "
              "libraries, what malloc keeps"},
-    {"pss", "the same, where pages that several processes share count in part, so that these add "
+    {"pss", "rss, where pages that several processes share count in part, so that these add "
             "up: of \"processes\" the sum of all that were recorded"},
     {"private", "what no other process shares"},
     {"cgroup", "what the whole control group of a recorded command has, no part of rss"},
-    {"at_most, at_least",
-     "of these processes together: the sum of their rss, in which shared pages "
-     "count more than once; the largest of them"},
+    {"at_most, at_least", "of all processes together: the sum of their rss, in which shared pages "
+                          "count more than once; the largest of them"},
     {"malloc_in_use",
      "with record --malloc: blocks that the program has of malloc; malloc_mapped of these"},
     {"malloc_free",

@@ -2,6 +2,7 @@
 #include "cmd/opts.h"
 
 #include "lib/base/human.h"
+#include "lib/render/render.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,13 +50,39 @@ static void put_words(const struct page *p, const char *words, int indent)
     mt_buf_free(&text);
 }
 
+/* Which endings of -o say a format that the command writes. */
+static const char *output_help(const struct mt_cmd *cmd)
+{
+    static struct mt_buf text;
+    const char *formats = mt_formats_of(cmd), *last = NULL;
+    size_t n = 0;
+    mt_buf_clear(&text);
+    mt_buf_adds(&text, "write there instead of standard output");
+    for (size_t i = 0; i <= MT_FORMAT_N; i++) {
+        const char *ending = i < MT_FORMAT_N && mt_has_word(formats, mt_output_formats[i].name)
+                                 ? mt_output_formats[i].ending
+                                 : NULL;
+        if (i == MT_FORMAT_N && mt_has_word(formats, "junit"))
+            ending = ".xml";
+        if (!ending)
+            continue;
+        if (last)
+            mt_buf_addf(&text, "%s %s", n++ ? "," : ";", last);
+        last = ending;
+    }
+    if (n)
+        mt_buf_addf(&text, " and %s say the format", last);
+    return text.s;
+}
+
 /* What an option that all commands have means to this one. */
 static const char *common_help(const struct mt_cmd *cmd, const struct mt_opt *opt)
 {
     if (strcmp(opt->name, "format") == 0)
         return mt_formats_of(cmd);
-    if (strcmp(opt->name, "output") == 0 && !mt_cmd_takes(cmd, "format"))
-        return "write there instead of standard output";
+    if (strcmp(opt->name, "output") == 0)
+        return mt_cmd_takes(cmd, "format") ? output_help(cmd)
+                                           : "write there instead of standard output";
     return opt->help;
 }
 
