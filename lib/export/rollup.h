@@ -3,8 +3,8 @@
  * single blocks.
  *
  * One table for all, so that one stream holds a job; `kind` says what a row is of. Its columns are
- * those of the table in queries/clickhouse/schema.sql, in their order, which says what each is.
- * What adds up over ranks are bytes allocated and freed, and counts; levels do not.
+ * those of the table in queries/clickhouse/clickhouse_schema.sql, in their order, which says what
+ * each is. What adds up over ranks are bytes allocated and freed, and counts; levels do not.
  */
 #ifndef MT_EXPORT_ROLLUP_H
 #define MT_EXPORT_ROLLUP_H
