@@ -122,6 +122,7 @@ static enum mt_status add_run(struct side *s, size_t i, size_t n, const char *re
     MT_TRY_OUT(mt_view_open(&v, ref, &wanted, err));
     if (v.run.kind != MT_RUN_PROCESS || !v.has_device) {
         MT_FAIL(err, MT_EUSAGE, "run '%s' does not say what a process had in memory", v.run.name);
+        mt_err_cannot_tell(err);
         mt_err_hint(err, "The runs before it do. What they have is no sum of blocks, and does not "
                          "compare.");
         st = err->code;

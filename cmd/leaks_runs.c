@@ -93,10 +93,15 @@ static enum mt_status find_device(struct mt_leaks_runs *s, struct mt_db *db,
     struct mt_run_device *all = NULL;
     size_t n = 0;
     int others;
+    enum mt_status st;
     *none = false;
-    if (!s->beside)
-        return mt_run_device_like(db, run, name, s->device.name, &s->device, none, &others, err);
-    enum mt_status st = mt_run_devices(db, run, &all, &n, err);
+    if (!s->beside) {
+        st = mt_run_device_like(db, run, name, s->device.name, &s->device, none, &others, err);
+        if (st == MT_EUSAGE && !w->device) /* it is that of the run before, which nobody named */
+            mt_err_cannot_tell(err);
+        return st;
+    }
+    st = mt_run_devices(db, run, &all, &n, err);
     *none = true;
     for (size_t i = 0; i < n; i++)
         if (strcmp(all[i].name, name) == 0) {

@@ -412,6 +412,20 @@ verdict(CANNOT, "diff", calm, cut_quiet, "--exit-code")
 verdict(CANNOT, "leaks", only_cpu, calm, cut_quiet, "--fail")
 verdict(CANNOT, "leaks", cut_quiet, "--fail")
 
+# What a run lacks that others have, or all of it, is evidence that is missing, in whatever order; only what is named is wrong usage.
+without = inputs.Trace()
+without.op("aten::without", 1, 9)
+without = write("beside_without", document(lines(without)))
+only_cuda = write("beside_only_cuda", document(lines(beside(0, 0, inputs.CUDA0, inputs.CUDA0))))
+m.run("import", os.path.join(os.environ["SAMPLES"], "process", "mprofile.dat"), "--name", "of_a_process", codes=(0,))
+for lacking in (without, only_cuda, "of_a_process"):
+    for runs in ((only_cpu, lacking), (lacking, only_cpu), (only_cpu, only_cpu, lacking)):
+        verdict(CANNOT, "leaks", *runs, "--fail")
+        m.run("leaks", *runs, "--fail", "--device", "heap", codes=(2,))
+    for runs in ((only_cpu, lacking), (lacking, only_cpu)):
+        verdict(CANNOT, "diff", *runs, "--exit-code")
+        verdict(CANNOT, "check", *runs, "--max-growth-per-step", "0")
+
 born, none = (write(f"born_{size}", document(lines(freed_elsewhere(size)))) for size in (10**6, 0))
 for site in [], ["--op", "outside ops"], ["--op", "."]:
     for rule in ("--max-peak", "500KB"), ("--baseline", none, "--max-peak-growth", "5%"):
