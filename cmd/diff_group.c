@@ -92,6 +92,7 @@ static enum mt_status choose(struct mt_diff_groups *g, struct mt_err *err)
     if (!g->pairs.n || first->delta_b == MT_UNKNOWN) {
         MT_FAIL(err, MT_EUSAGE, "%s and %s have no rank in common whose peaks are known",
                 g->ranks[0].group, g->ranks[1].group);
+        mt_err_cannot_tell(err);
         mt_err_hint(err, "`memtool ranks %s` says what ranks a group has.", g->ranks[0].group);
         return MT_EUSAGE;
     }
@@ -115,7 +116,10 @@ enum mt_status mt_diff_groups_load(struct mt_diff_groups *g, const struct mt_str
         const struct mt_args of = {.v = &names->v[s], .n = 1};
         const char *same = s && !device ? g->ranks[0].device : device;
         g->ranks[s].narrow = &g->narrow;
-        MT_TRY(mt_ranks_load(&of, same, &g->ranks[s], &g->report, err));
+        enum mt_status st = mt_ranks_load(&of, same, &g->ranks[s], &g->report, err);
+        if (st == MT_EUSAGE && !device && g->ranks[s].asked) /* what BASE has, which nobody named */
+            mt_err_cannot_tell(err);
+        MT_TRY(st);
     }
     match(g);
     MT_TRY(choose(g, err));

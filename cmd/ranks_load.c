@@ -189,6 +189,7 @@ static enum mt_status choose_devices(struct mt_ranks *r, const char *asked, stru
         return MT_EUSAGE;
     }
     MT_FAIL(err, MT_EUSAGE, "no run has memory records");
+    mt_err_cannot_tell(err);
     mt_err_hint(err, "Record them with profile(profile_memory=True), or dump snapshots "
                      "(docs/recording.md).");
     return MT_EUSAGE;

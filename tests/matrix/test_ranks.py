@@ -247,6 +247,27 @@ for base, new in (("part", "whole"), ("whole", "part"), ("part", "part")):
     m.check([(row["rank"], row["verdict"]) for row in answer["rows"] if row["section"] == "rank"] == [(0, "cannot tell" if base == new else "not worse"), (1, "cannot tell")], base, new, "verdicts", answer["rows"])
     m.check("rank 1: Run 'part_rank1' has no device cuda: cannot tell whether that got worse." in answer["notes"], base, new, "why", answer["notes"])
 
+# Nor is a group without the device of the other, without any memory, or without a rank in common; only what is named is wrong usage.
+def bare_rank(group, rank, *events):
+    os.makedirs(group, exist_ok=True)
+    with open(f"{group}/{group}_rank{rank}.json", "w") as file:
+        json.dump({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": f"{group}{rank}", "pid": 1, "tid": 1, "ts": 1.5, "dur": 9}, *events]}, file)
+
+
+ON_CPU = {"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": 2.5, "args": {"Bytes": 1000, "Addr": 1 << 32, "Device Type": 0, "Device Id": -1}}
+for group, ranks, events in (("on_cpu", (0, 1), (ON_CPU,)), ("unrecorded", (0, 1), ()), ("further", (2, 3), (ON_CPU,))):
+    for rank in ranks:
+        bare_rank(group, rank, *events)
+    m.run("import", group, "--group", group)
+for pair in (("on_cpu", "whole"), ("on_cpu", "unrecorded"), ("on_cpu", "further")):
+    for base, new in (pair, pair[::-1]):
+        judged = ("diff", "--group", base, "--group", new, "--exit-code")
+        answer = m.json(*judged, codes=(3,))
+        m.check(answer and answer.get("answer", 0) is None and answer["cannot_tell"]["why"], base, new, "it is said that it cannot be told")
+        m.run(*judged, "--device", "xpu", codes=(2,))
+        m.run(*judged[:-1], codes=(2,))
+m.run("diff", "--group", "on_cpu", "--group", "no such", "--exit-code", codes=(2,))
+
 # Where one counts what is older than its recording and others leave it out, no verdict rests on the peaks.
 os.mkdir("based")
 for i, path in enumerate(data):
