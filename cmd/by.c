@@ -158,8 +158,8 @@ void mt_by_note_frames(const struct mt_by *by, const struct mt_run *run, struct 
 {
     bool told = mt_group_has(by->v, by->n, MT_BY_WHY) ||
                 (mt_group_has(by->v, by->n, MT_BY_CATEGORY) && !mt_own_categories_used());
-    if (run->kind == MT_RUN_SNAPSHOT && told)
-        mt_report_note_once(r, MT_NOTE_BY_FRAMES);
+    if (told)
+        mt_report_categories(r, run);
 }
 
 enum mt_status mt_by_note_lines(const struct mt_by *by, struct mt_db *db, const struct mt_run *run,

@@ -40,7 +40,7 @@ enum mt_status mt_by_finer(struct mt_by *by, const char *asked, struct mt_db *db
 #define MT_NOTE_OF_LINES                                                                           \
     "The line of a site is that of the function's def: PyTorch's profiler records no other."
 
-/* Notes that categories of a snapshot are told by frames, if rows are by them. */
+/* Notes where categories are less sure, if rows are by them. */
 void mt_by_note_frames(const struct mt_by *by, const struct mt_run *run, struct mt_report *r);
 
 /* The same, and which line it is that such sites have. Errors: MT_EDB. */

@@ -280,10 +280,23 @@ enum mt_status mt_show_text(const char *text, struct mt_err *err)
     return mt_output_close(out, true, err);
 }
 
-void mt_report_narrowed(struct mt_report *report, const struct mt_run_device *device)
+void mt_report_categories(struct mt_report *report, const struct mt_run *run)
 {
-    if (device->only && mt_device_categorizes_by_frames(device))
+    if (run->kind == MT_RUN_SNAPSHOT)
         mt_report_note_once(report, MT_NOTE_BY_FRAMES);
+    else if (run->kind == MT_RUN_TRACE && mt_run_notes_lost(&run->notes))
+        mt_report_note_once(
+            report, mt_report_textf(report,
+                                    "Categories of %s are less sure: what a block is for is told "
+                                    "by when it is freed, too, and frees may be missing.",
+                                    run->name));
+}
+
+void mt_report_narrowed(struct mt_report *report, const struct mt_run *run,
+                        const struct mt_run_device *device)
+{
+    if (device->only && mt_device_categorizes(device))
+        mt_report_categories(report, run);
 }
 
 void mt_report_about(struct mt_report *report, const struct mt_run *run,
@@ -297,7 +310,7 @@ void mt_report_about(struct mt_report *report, const struct mt_run *run,
         mt_report_param(report, "category",
                         mt_cell_text(mt_report_text(report, mt_device_categories(device))));
     if (device)
-        mt_report_narrowed(report, device);
+        mt_report_narrowed(report, run, device);
     mt_notes_of_run(report, run->name, &run->notes, bounded ? shown | MT_ABOUT_UNSEEN : shown);
 }
 

@@ -89,7 +89,10 @@ void mt_report_about(struct mt_report *report, const struct mt_run *run,
                      const struct mt_run_device *device, unsigned shown);
 /* Of a device that is narrowed to some categories: notes where it is less sure which blocks are of
  * these. mt_report_about does so, too. */
-void mt_report_narrowed(struct mt_report *report, const struct mt_run_device *device);
+void mt_report_narrowed(struct mt_report *report, const struct mt_run *run,
+                        const struct mt_run_device *device);
+/* The same of any report about categories. */
+void mt_report_categories(struct mt_report *report, const struct mt_run *run);
 /* Notes that two runs come from recorders that count differently: figures are shown, but no verdict
  * rests on them. */
 void mt_note_recorders(struct mt_report *report, const struct mt_run *a, const struct mt_run *b);

@@ -62,7 +62,7 @@ void mt_diff_note(const struct mt_diff *d, bool per_step, struct mt_report *r)
         const struct mt_diff_side *side = &d->side[s];
         unsigned said = MT_GAP_END | MT_GAP_REST | MT_GAP_MEANING; /* by the run's notes */
         unsigned gaps = side->gaps & ~said;
-        mt_report_narrowed(r, &side->device);
+        mt_report_narrowed(r, &side->run, &side->device);
         mt_by_note_frames(&keys, &side->run, r);
         mt_report_older(r, &side->run, &side->device);
         unsigned apart = mt_device_is_bounded(&side->device) ? 0 : MT_ABOUT_UNSEEN;

@@ -155,7 +155,7 @@ static enum mt_status add_run(struct mt_leaks_runs *s, size_t i, const char *ref
         MT_TRY_OUT(mt_fail_no_memory(&run, "", err));
     if (s->wanted->narrow)
         MT_TRY_OUT(mt_narrow_device(db, &run, s->wanted->narrow, &s->device, err));
-    mt_report_narrowed(s->r, &s->device);
+    mt_report_narrowed(s->r, &run, &s->device);
     note_older(s, &run);
     MT_TRY_OUT(mt_knows(&run, &s->device, MT_KNOWS_AT_END, err));
     MT_TRY_OUT(mt_leaks_keys_known(s->wanted, i == s->ends.run_n - 1, db, &run, &s->device, err));

@@ -157,8 +157,8 @@ static enum mt_status add_sites(struct mt_baseline *b, struct mt_baseline_device
     return st;
 }
 
-/* What gaps of the recording leave of its figures. */
-static void mark_gaps(struct mt_baseline_device *d, unsigned gaps, bool lives_known)
+/* What gaps of the recording leave of its figures. open: so is which blocks they are of. */
+static void mark_gaps(struct mt_baseline_device *d, unsigned gaps, bool lives_known, bool open)
 {
     for (int f = 0; f < MT_FIG_BASELINE_N; f++) {
         d->least[f] = gaps & mt_figure_defs[f].least_by;
@@ -166,6 +166,8 @@ static void mark_gaps(struct mt_baseline_device *d, unsigned gaps, bool lives_kn
             d->v[f] = MT_BASELINE_UNKNOWN;
     }
     d->least[MT_FIG_AT_PEAK_B] |= !lives_known;
+    if (open)
+        d->v[MT_FIG_AT_PEAK_B] = MT_BASELINE_UNKNOWN;
 }
 
 static int64_t bounded_or_unknown(int64_t v)
@@ -263,7 +265,8 @@ static enum mt_status measure_device(struct mt_allocations *lives,
         st = mt_baseline_measure_temporary(db, run, device, d.side[0].gaps, &to->other[0], err);
     bool known = mt_allocations_are_known(device);
     measure_figures(&d.side[0], known && mt_leaks_can_tell(d.side[0].step_n, b->warmup), to);
-    mark_gaps(to, d.side[0].gaps, known || !mt_device_has_events(device));
+    mark_gaps(to, d.side[0].gaps, known || !mt_device_has_events(device),
+              mt_categories_are_open(run, device, d.side[0].gaps));
     mark_lacks(run, device, to);
     if (st == MT_OK)
         st =

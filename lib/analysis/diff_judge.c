@@ -7,6 +7,7 @@
 #include "lib/model/kind_words.h"
 #include "lib/model/process.h"
 #include "lib/model/recording.h"
+#include "lib/usage/gaps.h"
 #include "lib/usage/narrow.h"
 #include <math.h>
 #include <stdio.h>
@@ -141,7 +142,9 @@ static enum mt_status judge_peak(const struct mt_diff *d, const struct mt_diff_t
     MT_TRY(steps_turn(d, t, worse, &out->steps_turn, err));
     out->peak = MT_DIFF_OPEN;
     if ((a->gaps | b->gaps) & MT_GAPS_OF_LEVELS || mt_diff_counting_side(d) >= 0 ||
-        older_turns(d, t, worse) || out->steps_turn)
+        mt_categories_are_open(&a->run, &a->device, a->gaps) ||
+        mt_categories_are_open(&b->run, &b->device, b->gaps) || older_turns(d, t, worse) ||
+        out->steps_turn)
         return MT_OK;
     if (!worse)
         out->peak = known[1] ? MT_DIFF_NOT_WORSE : MT_DIFF_OPEN;

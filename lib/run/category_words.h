@@ -29,4 +29,11 @@ static inline bool mt_category_in(unsigned set, uint8_t category)
     return !set || (set >> category & 1);
 }
 
+/* Whether a set has every category that a trace tells. */
+static inline bool mt_category_set_is_whole(unsigned set)
+{
+    const unsigned none = 1u << MT_CATEGORY_NONE | 1u << MT_CATEGORY_BEFORE;
+    return !set || (set | none) == (1u << MT_CATEGORY_N) - 1;
+}
+
 #endif

@@ -4,6 +4,7 @@
 #ifndef MT_GAPS_H
 #define MT_GAPS_H
 
+#include "lib/run/category_words.h"
 #include "lib/run/knows.h"
 #include "lib/usage/live.h"
 
@@ -19,6 +20,16 @@ const char *mt_gaps_text(unsigned gaps);
  * MT_EDB. */
 enum mt_status mt_run_known_until(struct mt_db *db, const struct mt_run *run, unsigned gaps,
                                   int64_t *out, struct mt_err *err);
+
+/* Whether it is open which blocks are of the categories that the device is narrowed to: a trace
+ * tells what memory is for by when it is freed, too. What they hold is then neither known nor a
+ * bound. */
+static inline bool mt_categories_are_open(const struct mt_run *run,
+                                          const struct mt_run_device *device, unsigned gaps)
+{
+    return !mt_category_set_is_whole(device->only) && run->kind == MT_RUN_TRACE &&
+           gaps & MT_GAPS_OF_FREES;
+}
 
 /* Whether the peak of the device is known. Else it is that of a part of the run, or leaves out
  * older blocks (records without addresses): the device held that much at least, but for

@@ -27,7 +27,7 @@ m = mt.Matrix()
 def said(answer):
     """What an answer says, without the words that tell parts of a whole."""
     totals = {k: v for k, v in answer["totals"].items() if k.removeprefix("base_").removeprefix("new_") not in WORDS}
-    notes = {note for note in answer["notes"] if "less surely" not in note}
+    notes = {note for note in answer["notes"] if "less sure" not in note}
     return sorted(json.dumps(row) for row in answer["rows"]), totals, notes
 
 

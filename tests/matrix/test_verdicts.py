@@ -2,6 +2,7 @@
 """Verdicts rest on what was recorded: each way to lose a part of a recording, and each command that gives a verdict. What
 holds in spite of the gap, such as a peak above its limit in a file that ends early, is a verdict all the same."""
 
+import gzip
 import json
 import os
 import pickle
@@ -559,6 +560,30 @@ for what, to in (("epoch_shorter", CANNOT), ("epoch_less", CANNOT), ("epoch_long
     with open(f"{what}.base") as f, open(older, "w") as out:
         out.write(re.sub(r' *"end_by_step": .*\n', "", f.read()))
     verdict(to, "check", f"{what}_new", "--baseline", older, "--max-at-end-growth", "0")
+
+# What a block is for is told by when it is freed, too: a file that ends early has blocks of another category, and no bound for any.
+with gzip.open(os.path.join(os.environ["SAMPLES"], "cnn_b16", "trace.json.gz"), "rb") as f:
+    cnn = f.read()
+first = cnn.index(b"[memory]")
+with open("cnn_cut.json", "wb") as f:
+    f.write(cnn[: first + (len(cnn) - first) // 10])
+m.run("import", os.path.join(os.environ["SAMPLES"], "cnn_b16", "trace.json.gz"), "--name", "cnn_whole", codes=(0,))
+m.run("import", "cnn_cut.json", "--partial", "--name", "cnn_cut", codes=(0,))
+whole, part = (m.json("peak", name, "--category", "gradients") for name in ("cnn_whole", "cnn_cut"))
+m.check(part["totals"]["peak_b"] > 10 * whole["totals"]["peak_b"], "the cut takes other blocks for gradients", part["totals"])
+SAID = "Categories of cnn_cut are less sure: what a block is for is told by when it is freed, too, and frees may be missing."
+for report in (("peak", "--category", "gradients"), ("peak", "--by", "category"), ("table", "--by", "category"), ("timeline", "--category", "gradients"),
+               ("leaks", "--category", "gradients"), ("diff", "cnn_whole", "--by", "category", "--category", "gradients")):
+    notes = m.json(report[0], "cnn_cut", *report[1:])["notes"]
+    m.check(notes.count(SAID) == 1, report, "does not say, or not once, that categories are less sure", notes)
+m.check(SAID not in m.json("peak", "cnn_cut")["notes"] and "less sure" not in json.dumps(whole), "what is sure is said to be less so")
+verdict(FINE, "check", "cnn_whole", "--max-peak", "1MiB", "--category", "gradients")
+verdict(WORSE, "check", "cnn_cut", "--max-peak", "1MiB")
+for limit in ("1MiB", "1TiB"):
+    verdict(CANNOT, "check", "cnn_cut", "--max-peak", limit, "--category", "gradients")
+for base, new in (("cnn_whole", "cnn_cut"), ("cnn_cut", "cnn_whole")):
+    verdict(CANNOT, "diff", base, new, "--exit-code", "--category", "gradients")
+    verdict(CANNOT, "check", new, "--baseline", base, "--max-peak-growth", "1TiB", "--category", "gradients")
 
 # ---- recorders that count differently: figures are shown, and no verdict rests on them ----
 
