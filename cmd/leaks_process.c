@@ -75,8 +75,10 @@ void mt_leaks_judge(const struct mt_growth_process *p, bool asked, int64_t min_b
 {
     const struct mt_growth *g = &p->growth;
     bool untold = g->verdict == MT_GROWTH_SHORT || g->verdict == MT_GROWTH_UNKNOWN;
-    if (g->verdict == MT_GROWTH_GROWS)
-        answer->leaking |= g->rate >= (double)min_b;
+    if (g->verdict == MT_GROWTH_GROWS && g->rate >= (double)min_b)
+        answer->leaking = true;
+    else if (g->verdict == MT_GROWTH_GROWS)
+        answer->unknown |= g->rose;
     else if (untold && (asked || !p->young))
         answer->unknown |= !is_below(g, min_b);
     answer->unknown |= p->gaps != 0;

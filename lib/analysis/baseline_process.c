@@ -70,15 +70,15 @@ static void put_growth(const struct mt_growth_process *p, enum mt_growth_unit un
     to->young = p->young;
     if (!known)
         to->why = why_none(p, &p->growth, unit);
-    else if (g->rose)
+    else if (g->rose && g->verdict != MT_GROWTH_GROWS)
         to->why =
             "rises shortly before its end, so that nobody can tell whether this process grows";
     else
         put(p, g, b, to);
-    if (!known || !p->gaps)
-        return;
-    to->least = true;
-    to->why = mt_gaps_text(p->gaps);
+    to->least = known && (p->gaps || (g->rose && to->known));
+    if (to->least)
+        to->why = p->gaps ? mt_gaps_text(p->gaps)
+                          : "rises shortly before its end by more than this process grows";
 }
 
 /* ---- the peak ---- */

@@ -175,8 +175,11 @@ static enum mt_growth_verdict judge(const struct curve *c, struct mt_growth *g, 
     double most = (f->rate + f->off) * f->units + LATE;
     double flat = flat_most(c, g, f);
     g->rose |= ends_above(c, g, n, flat); /* fewer parts may not show it */
-    if (least > 0 && sustained)
+    if (least > 0 && sustained) { /* what it grows by in a part, and a look, is no more than that */
+        double apart = f->units / (n - 1) + g->units / (double)g->look_n;
+        g->rose = ends_above(c, g, n, flat + (f->rate + f->off) * apart);
         return MT_GROWTH_GROWS;
+    }
     if (most > flat || g->rose)
         return MT_GROWTH_UNKNOWN;
     return most < -flat ? MT_GROWTH_FALLS : MT_GROWTH_FLAT;

@@ -39,7 +39,8 @@ struct mt_growth {
     double units;             /* steps, minutes or events in it */
     double rate, least, most; /* bytes in a unit */
     double grew_b;            /* over the window, at that rate */
-    bool rose; /* shortly before its end it rose above all that was there: `most` leaves that out */
+    bool rose;  /* shortly before its end it rose above all that was there, and what it grows by:
+                   `most` leaves that out */
     bool slows; /* the second half of the window has less than half of the first's growth */
     bool late;  /* the window is the later half: before that it was another */
 };

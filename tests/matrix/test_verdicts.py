@@ -561,6 +561,31 @@ for what, to in (("epoch_shorter", CANNOT), ("epoch_less", CANNOT), ("epoch_long
         out.write(re.sub(r' *"end_by_step": .*\n', "", f.read()))
     verdict(to, "check", f"{what}_new", "--baseline", older, "--max-at-end-growth", "0")
 
+# What grows by leaks breaks a limit of check, however few its lines are: that it rises at its end is growth, unless it rises by more.
+def of_rss(name, n, step_kib, jump_at=None):
+    with open(f"{name}.log", "w") as f:
+        f.writelines(f"step {i} rss={51200 + step_kib * i + (200000 if jump_at and i >= jump_at else 0)} KB\n" for i in range(n))
+    m.run("import", f"{name}.log", "--name", name, codes=(0,))
+    return name
+
+
+PER_STEP = "--max-rss-growth-per-step"
+for n in (12, 30, 31, 45, 60, 200):
+    for step_kib in (200, 512, 8192):
+        name = of_rss(f"rss_{n}_{step_kib}", n, step_kib)
+        row = m.json("leaks", name)["rows"][0]
+        code = m.run("leaks", name, "--fail", codes=(0, 1, 3))[0]
+        verdict((code,), "check", name, PER_STEP, "0")
+        if code == 1:
+            verdict(WORSE, "check", name, PER_STEP, str(row["rate_least_b"] - 1))
+            verdict(FINE, "check", name, PER_STEP, str(row["rate_most_b"] + 1))
+            verdict(FINE, "leaks", name, "--fail", "--min", str(row["rate_most_b"] + 1))
+        m.check(code == 1 or n * step_kib < 5000, name, "it grows", row)
+late = of_rss("rss_late", 60, 512, 55)
+for question, answer in ((("leaks", late, "--fail"), WORSE), (("check", late, PER_STEP, "0"), WORSE),
+                         (("leaks", late, "--fail", "--min", "1MiB"), CANNOT), (("check", late, PER_STEP, "1MiB"), CANNOT)):
+    verdict(answer, *question)
+
 # What a block is for is told by when it is freed, too: a file that ends early has blocks of another category, and no bound for any.
 with gzip.open(os.path.join(os.environ["SAMPLES"], "cnn_b16", "trace.json.gz"), "rb") as f:
     cnn = f.read()
