@@ -22,7 +22,8 @@ static const char *const names[MT_LEAK_KIND_N] = {
 struct process {
     uint64_t id; /* of its records */
     bool in_summary, ended, any;
-    bool quiet; /* it has said nothing before its records (valgrind -q), nor will behind */
+    bool summed_up; /* its summary has come as far as what is reachable, the last kind of leaks */
+    bool quiet;     /* it has said nothing before its records (valgrind -q), nor will behind */
     int64_t listed_n, of; /* records, and how many there are; of those some may not be listed */
 };
 
@@ -166,6 +167,7 @@ static enum mt_status read_total(struct reader *r, struct process *p, const stru
                 mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)line->offset, 0);
                 return MT_OK;
             }
+            p->summed_up |= k == MT_LEAK_REACHABLE;
             r->in_stack = 0; /* of another process: what comes is no longer its last record */
             return mt_leak_report_total(
                 &r->report, (enum mt_leak_kind)k, bytes, blocks, p->id,
@@ -204,6 +206,7 @@ static enum mt_status read_line(struct reader *r, const struct mt_line *line, st
     if (mt_field_take(&f, "LEAK SUMMARY:")) {
         end(r, p);
         p->in_summary = true;
+        p->summed_up = false;
     } else if (mt_field_take(&f, "All heap blocks were freed")) {
         end(r, p);
     } else if (p->in_summary) {
@@ -214,11 +217,11 @@ static enum mt_status read_line(struct reader *r, const struct mt_line *line, st
 
 /* ---- the whole ---- */
 
-/* The file ends early: some process lists leaks, and has no summary yet. */
+/* The file ends early: some process lists leaks, and has no summary yet, or not all of it. */
 static enum mt_status cut(struct reader *r, struct mt_err *err)
 {
     return mt_reader_cut(r->report.opts, r->rec, mt_lines_offset(&r->lines),
-                         "the report ends early: LEAK SUMMARY is missing", err);
+                         "the report ends early: LEAK SUMMARY is missing, or not whole", err);
 }
 
 /* valgrind -q has no summary: where not all records are listed, nobody knows what the others are.
@@ -243,6 +246,9 @@ static enum mt_status check_whole(struct reader *r, struct mt_err *err)
     bool any = r->report.records.n;
     for (size_t i = 0; i < r->processes.n; i++)
         any |= r->processes.v[i].ended;
+    for (size_t i = 0; i < r->processes.n; i++)
+        if (r->cut_off && r->processes.v[i].in_summary && !r->processes.v[i].summed_up)
+            return cut(r, err);
     for (size_t i = 0; i < r->report.records.n; i++) {
         const struct mt_leak_record *at = &r->report.records.v[i];
         if (!at->dropped && !r->processes.v[at->process - 1].ended)

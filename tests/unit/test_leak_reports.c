@@ -208,12 +208,19 @@ static const struct summed_file memchecks[] = {
      " alloc ? n ? peak ? end 3000 no time 0\n"
      "[definitely lost];main;leaf 0/0/3000\nnote kinds_left_out 1\n"},
     {"valgrind -q, cut",
-     LOST "==7== ", "error at 229: the report ends early: LEAK SUMMARY is missing\n"},
+     LOST "==7== ", "error at 229: the report ends early: LEAK SUMMARY is missing, or not whole\n"},
     {"valgrind -q of a child",
      TOOL "==8== 8 bytes in 1 blocks are possibly lost in loss record 1 of 1\n" TOTALS
           "0 bytes in 0 blocks\n",
      " alloc ? n ? peak ? end 8 no time 0\n[possibly lost] 0/0/8\n"},
-    {"cut", TOOL LOST, "error at 263: the report ends early: LEAK SUMMARY is missing\n"},
+    {"cut", TOOL LOST,
+     "error at 263: the report ends early: LEAK SUMMARY is missing, or not whole\n"},
+    {"cut in its summary", TOOL LOST TOTALS "3,000 bytes in 3 blocks\n==7",
+     "error at 336: the report ends early: LEAK SUMMARY is missing, or not whole\n"},
+    {"cut behind what is reachable",
+     TOOL LOST TOTALS "3,000 bytes in 3 blocks\n==7==    still reachable: 9 bytes in 1 blocks\n==7",
+     " alloc ? n ? peak ? end 3009 no time 0\n"
+     "[definitely lost];main;leaf 0/0/3000\n[still reachable] 0/0/9\nnote unlisted 1\n"},
     {"cut, --partial", TOOL LOST,
      " alloc ? n ? peak ? end 3000 no time 0\n"
      "[definitely lost];main;leaf 0/0/3000\n"
