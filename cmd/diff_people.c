@@ -339,7 +339,7 @@ static void name_candidates(const struct mt_diff *d, struct mt_report *r)
     int n = 0;
     for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < d->rows.n; i++) {
-            const struct mt_figures f = mt_diff_row(d, i).at[s];
+            const struct mt_figures f = mt_diff_figures(&d->side[s], d->rows.v[i].group[s]);
             double growth = f.v[MT_FIG_SUSPECT_PER_STEP_B].r - f.v[MT_FIG_PER_STEP_B].r;
             if (growth <= 0 || n++ >= SHOWN)
                 continue;

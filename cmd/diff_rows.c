@@ -78,7 +78,9 @@ static bool same_itself(const struct mt_diff_row *row)
 static void choose(const struct mt_diff *d, const struct mt_rows *filter, const regex_t *name,
                    bool same_too, struct mt_diff_rows *out)
 {
+    enum { AHEAD = 8 }; /* rows */
     for (size_t i = 0; i < d->rows.n; i++) {
+        mt_diff_row_soon(d, i + AHEAD);
         const struct mt_diff_row row = mt_diff_row(d, i);
         double heavy = weight(&row, out->section);
         if (heavy <= 0)

@@ -329,15 +329,21 @@ static union mt_value *values_of(const struct mt_diff_part *part, uint32_t group
     return first < part->v.n ? &part->v.v[first] : NULL;
 }
 
-struct mt_figures mt_diff_figures(const struct mt_diff_side *s, uint32_t group)
+/* out: all 0. */
+static void read_figures(const struct mt_diff_side *s, uint32_t group, struct mt_figures *out)
 {
     const struct mt_diff_part *const parts[] = {&s->ops, &s->living};
-    struct mt_figures f = {0};
     for (size_t p = 0; p < MT_ARRAY_LEN(parts); p++) {
         const union mt_value *v = values_of(parts[p], group);
         for (size_t i = 0; i < parts[p]->set.n && v; i++)
-            f.v[parts[p]->set.v[i]] = v[i];
+            out->v[parts[p]->set.v[i]] = v[i];
     }
+}
+
+struct mt_figures mt_diff_figures(const struct mt_diff_side *s, uint32_t group)
+{
+    struct mt_figures f = {0};
+    read_figures(s, group, &f);
     return f;
 }
 
@@ -424,7 +430,7 @@ struct mt_diff_row mt_diff_row(const struct mt_diff *d, size_t i)
     unsigned rest[2];
     for (int s = 0; s < 2; s++) {
         row.in[s] = p->group[s] != MT_NONE;
-        row.at[s] = mt_diff_figures(&d->side[s], p->group[s]);
+        read_figures(&d->side[s], p->group[s], &row.at[s]);
         rest[s] = rest_of(&d->side[s], p, &row.at[s]);
     }
     bool ran = row.at[0].v[MT_FIG_CALLS_N].i || row.at[1].v[MT_FIG_CALLS_N].i;
@@ -434,6 +440,14 @@ struct mt_diff_row mt_diff_row(const struct mt_diff *d, size_t i)
         if (!mt_device_knows(&d->side[s].device, MT_KNOWS_COUNTS))
             row.at[s].v[MT_FIG_AT_PEAK_N].i = -1;
     return row;
+}
+
+void mt_diff_row_soon(const struct mt_diff *d, size_t i)
+{
+    for (int s = 0; s < 2 && i < d->rows.n; s++) {
+        __builtin_prefetch(values_of(&d->side[s].ops, d->rows.v[i].group[s]));
+        __builtin_prefetch(values_of(&d->side[s].living, d->rows.v[i].group[s]));
+    }
 }
 
 void mt_diff_per_step(struct mt_diff *d)

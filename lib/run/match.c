@@ -251,18 +251,30 @@ static void match_form(struct aligner *a, struct mt_match_key *side[2], struct c
         join(a, &side[1][c[1][i].place], 1, match, &row);
 }
 
+/* The form at hand; MT_STRTAB_NONE: it is not among those of BASE. next: which is tried first, as
+ * names mostly come in the same order; the one behind it then. */
+static uint32_t find_form(const struct mt_strtab *forms, const struct mt_buf *form, uint32_t *next)
+{
+    const struct mt_strtab_entry *e = *next < forms->n ? &forms->v[*next] : NULL;
+    bool is = e && e->n == form->n && memcmp(e->s, form->s, form->n) == 0;
+    uint32_t found = is ? *next : mt_strtab_find(forms, form->s, form->n);
+    *next = found == MT_STRTAB_NONE ? *next : found + 1;
+    return found;
+}
+
 /* The keys of either side whose form BASE has, by form. Returns how many forms there are. */
 static uint32_t find_candidates(struct aligner *a, struct mt_match_key *side[2], const size_t n[2],
                                 enum mt_match match, struct candidates out[2])
 {
     struct mt_strtab forms;
+    uint32_t next = 0;
     mt_strtab_init(&forms);
     for (int s = 0; s < 2; s++)
         for (uint32_t i = 0; i < n[s]; i++) {
             const struct mt_match_key *k = &side[s][i];
             if (k->row != MT_NONE || !make_form(a, k, match))
                 continue;
-            uint32_t form = s ? mt_strtab_find(&forms, a->form.s, a->form.n)
+            uint32_t form = s ? find_form(&forms, &a->form, &next)
                               : mt_strtab_add(&forms, a->form.s, a->form.n);
             if (form != MT_STRTAB_NONE)
                 *mt_vec_push(&out[s]) = (struct candidate){.form = form, .place = i};
