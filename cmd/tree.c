@@ -153,7 +153,7 @@ static void describe(struct mt_report *r, const struct mt_run *run, const struct
     else
         mt_report_no_memory(r, run);
     bool large = min_b > 0;
-    if (d && (name_regex || large))
+    if (name_regex || large)
         r->empty = name_regex && large ? "no call path both matches --name and reaches --min"
                    : large             ? "no call path reaches --min"
                                        : "no call path goes through a match of --name";
@@ -179,12 +179,13 @@ static void choose_least(struct tree_view *v, const struct mt_run_device *d)
     }
 }
 
-/* Below the table: what nobody asked for. */
-static void tell_small(const struct tree_view *v, const struct mt_run_device *d)
+/* Rows that are not chosen; below the table those that nobody asked to leave out. */
+static void tell_not_chosen(const struct tree_view *v, const struct mt_run_device *d)
 {
     char rows[MT_HUMAN_LONG];
-    int64_t n = hides_small(d) ? mt_tree_not_chosen(&v->order, depth) : 0;
-    if (n)
+    int64_t n = mt_tree_not_chosen(&v->order, depth);
+    v->report->left_out_n += n;
+    if (n && hides_small(d))
         mt_report_footer(v->report, "%s of %s left out; --min 0 shows %s.",
                          mt_human_plural(n, "row", rows),
                          mt_device_has_events(d) ? "0 bytes" : "less than 1 % of each figure",
@@ -227,7 +228,7 @@ static enum mt_status show(struct mt_view *view, struct mt_report *r, struct mt_
     if (!d)
         mt_report_hide_empty(r);
     describe(r, &view->run, d);
-    tell_small(&v, d);
+    tell_not_chosen(&v, d);
     st = mt_show(r, err);
 out:
     mt_tree_order_free(&v.order);
