@@ -4,8 +4,8 @@
  *
  * The rules are design decisions, stated for users in docs/attribution.md:
  * - Ops of a thread nest by time. An op that starts inside another and ends after it is cut at the
- *   other's end (counted in MT_NOTE_OVERLAP); op.end_ns keeps the recorded end. Python frames that
- *   an annotation outlives end where it begins, and are not around it.
+ *   other's end (counted in MT_NOTE_OVERLAP); op.end_ns keeps the recorded end. Python frames and
+ *   PythonDispatchMode that an annotation outlives end where it begins, and are not around it.
  * - A record belongs to the innermost op open on its own thread: start <= t <= end as recorded, the
  *   op that started last winning. Equal times keep the order of recording (event index, else place
  *   in file).

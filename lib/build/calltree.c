@@ -75,8 +75,17 @@ static void end_early(struct mt_recording *r, const struct mt_thread *t, const s
         r->nodes.v[t->ops.v[op->parent - t->op_base].node].self_time_ns += rest;
 }
 
-/* A scope is entered in a call of its own, __enter__ in Python, and lasts longer than that: the
- * Python frames that it outlives are not around it, they end where it begins. */
+/* What a scope may be entered and left in: calls in Python, of __enter__ and __exit__, and what a
+ * mode of dispatch, such as FlopCounterMode, sees of them. */
+static bool passes_scopes(const struct mt_recording *r, const struct mt_op *op)
+{
+    const struct mt_frame *f = &r->frames.v[r->labels.v[op->label].frame];
+    return f->kind == MT_FRAME_PYTHON ||
+           strcmp(mt_strtab_get(&r->strings, f->name), "PythonDispatchMode") == 0;
+}
+
+/* A scope is entered in a call of its own, and lasts longer than that: the calls that it outlives
+ * are not around it, they end where it begins. */
 static void leave_frames(struct mt_recording *r, const struct mt_thread *t, struct open_ops *stack,
                          const struct mt_op *op)
 {
@@ -84,19 +93,19 @@ static void leave_frames(struct mt_recording *r, const struct mt_thread *t, stru
         return;
     for (; stack->all.n; stack->all.n--) {
         const struct open_op *top = &stack->all.v[stack->all.n - 1];
-        if (top->end_ns >= op->end_ns || kind_of(r, &t->ops.v[top->op]) != MT_FRAME_PYTHON)
+        if (top->end_ns >= op->end_ns || !passes_scopes(r, &t->ops.v[top->op]))
             return;
         end_early(r, t, top, op->start_ns);
     }
 }
 
 /* Whether an op that is cut is worth a note: not when it lies within what its parent was before
- * that was cut itself, nor the Python frame in which a scope is left, __exit__, which ends a little
- * later than the scope. */
+ * that was cut itself, nor the call in which a scope is left, which ends a little later than the
+ * scope. */
 static bool is_odd(const struct mt_recording *r, const struct mt_op *op, const struct mt_op *around)
 {
     return op->end_ns > around->end_ns &&
-           !(kind_of(r, op) == MT_FRAME_PYTHON && kind_of(r, around) == MT_FRAME_ANNOTATION);
+           !(passes_scopes(r, op) && kind_of(r, around) == MT_FRAME_ANNOTATION);
 }
 
 static void nest_thread(struct mt_recording *r, uint32_t thread, struct mt_backward_sites *backward,

@@ -44,6 +44,16 @@ static const struct told trees[] = {
      "f 1 20 5\n  s 1 15 15\n", QUIET},
     {"an operator around a scope still cuts it", "1 op 0 20 a\n1 python 1 9 f\n1 annotation 5 30 s",
      "a 1 20 1\n  f 1 4 4\n  s 1 15 15\n", "overlap 1, no_memory 1"},
+    {"a mode of dispatch that sees a scope entered and left is not around it",
+     "1 op 0 10 PythonDispatchMode\n1 annotation 5 30 s\n1 op 12 20 a\n"
+     "1 op 14 18 PythonDispatchMode\n1 op 25 35 PythonDispatchMode",
+     "PythonDispatchMode 1 5 5\ns 1 25 12\n  a 1 8 4\n    PythonDispatchMode 1 4 4\n"
+     "  PythonDispatchMode 1 5 5\n",
+     QUIET},
+    {"with stacks neither, nor what Python calls in it",
+     "1 python 0 20 enter\n1 op 1 19 PythonDispatchMode\n1 python 2 18 dispatch\n1 annotation 5 30 "
+     "s",
+     "enter 1 5 1\n  PythonDispatchMode 1 4 1\n    dispatch 1 3 3\ns 1 25 25\n", QUIET},
     {"threads do not nest in each other", "1 op 0 10 a\n2 op 2 5 b\n2 op 3 4 c",
      "a 1 10 10\nb 1 3 2\n  c 1 1 1\n", QUIET},
     {"but share their nodes", "1 op 0 10 a\n2 op 2 5 a", "a 2 13 13\n", QUIET},
