@@ -4,6 +4,7 @@
  * allocations grow as they are needed, events name a kind.
  */
 #include "formats/format.h"
+#include "formats/heaptrack_events.h"
 #include "formats/heaptrack_paths.h"
 #include "formats/heaptrack_raw.h"
 #include "lib/base/human.h"
@@ -58,56 +59,25 @@ static enum mt_status event(struct reader *r, struct mt_fields f, struct mt_err 
     return MT_OK;
 }
 
-/* "+ 3f" at p. Returns the next line; NULL: it is anything else, or does not end in the window,
- * behind which are zero bytes. many: numbers are of any length. */
-static inline const char *event_line(const char *p, bool many, uint32_t *number)
+static const char *pass_lines(const char *p, size_t n)
 {
-    enum { DIGITS = 8 };
-    unsigned digit, n = 0;
-    if ((*p != '+' && *p != '-') || p[1] != ' ')
-        return NULL;
-    p += 2;
-    if (many)
-        n = mt_hex_eight(p, number);
-    else
-        for (*number = 0; n <= DIGITS && (digit = mt_hex_digit(p[n])) < 16; n++)
-            *number = *number << 4 | digit;
-    return p[n] == '\n' && n - 1 < DIGITS ? p + n + 1 : NULL;
+    while (n--)
+        p = strchr(p, '\n') + 1;
+    return p;
 }
 
-/* The events that come next, up to any other line: at[i] is where each stands. Returns how many. */
-static inline size_t event_lines(struct reader *r, bool many, const char *at[MT_HEAP_BATCH + 1],
-                                 uint32_t out[MT_HEAP_BATCH])
-{
-    const size_t kind_n = mt_heap_kind_n(r->heap);
-    const char *const end = r->lines.end;
-    size_t n = 0;
-    at[0] = r->lines.at;
-    for (const char *next; n < MT_HEAP_BATCH && at[n] < end; at[++n] = next) {
-        uint32_t kind;
-        next = event_line(at[n], many, &kind);
-        if (!next || kind >= kind_n)
-            break;
-        out[n] = kind << 1 | (*at[n] == '-');
-    }
-    return n;
-}
-
-/*
- * Most lines are events, often millions of them behind each other. These are read as they stand,
- * without looking for the ends of lines first, many at once.
- */
+/* Most lines are events. These are read as they stand, without looking for the ends of lines first,
+ * many at once. */
 static enum mt_status events(struct reader *r, struct mt_err *err)
 {
-    enum { MANY = 1 << 13 };
-    const char *at[MT_HEAP_BATCH + 1];
     uint32_t v[MT_HEAP_BATCH];
-    size_t n, done;
+    size_t done;
     do {
-        n = mt_heap_kind_n(r->heap) < MANY ? event_lines(r, false, at, v)
-                                           : event_lines(r, true, at, v);
+        const char *next = r->lines.at;
+        const size_t n = mt_ht_event_lines(&next, r->lines.end, (uint32_t)mt_heap_kind_n(r->heap),
+                                           v, MT_HEAP_BATCH);
         enum mt_status st = mt_heap_kind_events(r->heap, v, n, &done, err);
-        r->lines.at = at[done];
+        r->lines.at = done == n ? next : pass_lines(r->lines.at, done);
         if (st != MT_OK) {
             err->offset = (int64_t)mt_lines_offset(&r->lines);
             return st;

@@ -1,4 +1,7 @@
-/* formats/heaptrack.c: logs of all versions, whole and damaged, and what becomes of them. */
+/* formats/heaptrack*.c: logs of all versions, whole and damaged, and what becomes of them. */
+#include "formats/heaptrack_events.h"
+#include "lib/base/mem.h"
+#include "lib/input/fields.h"
 #include "tests/unit/rows.h"
 #include "tests/unit/summed.h"
 
@@ -210,7 +213,7 @@ static char *log_of_kinds(int unused)
     return text.s;
 }
 
-/* Where there are many kinds, many events are read at once: to the same end. */
+/* Where there are many kinds, those of events are fetched before: to the same end. */
 static void many_kinds(void **state)
 {
     (void)state;
@@ -222,6 +225,80 @@ static void many_kinds(void **state)
     assert_non_null(strstr(want, "temporary_most_n"));
     assert_string_equal(got, want);
     free(few), free(many), free(want), free(got);
+}
+
+/* ---- lines of events ---- */
+
+/* As mt_ht_event_lines, byte by byte. */
+static size_t read_lines(const char **p, const char *end, uint32_t kind_n, uint32_t *out)
+{
+    size_t n = 0;
+    for (;; n++) {
+        const char *at = *p + 2;
+        uint64_t kind = 0;
+        unsigned digits = 0;
+        if (end - *p < 4 || (**p != '+' && **p != '-') || (*p)[1] != ' ')
+            return n;
+        for (; at < end && mt_hex_digit(*at) < 16; at++, digits++)
+            kind = kind << 4 | mt_hex_digit(*at);
+        if (at == end || *at != '\n' || !digits || digits > 8 || kind >= kind_n)
+            return n;
+        out[n] = (uint32_t)kind << 1 | (**p == '-');
+        *p = at + 1;
+    }
+}
+
+/* All lines of a text, behind which are zero bytes, in both ways. */
+static void same_lines(const char *text, size_t n)
+{
+    uint32_t got[256], want[256];
+    const uint32_t kind_n = UINT32_C(1) << 31;
+    for (const char *p = text, *end = text + n; p && p < end;) {
+        const char *q = p;
+        const size_t want_n = read_lines(&q, end, kind_n, want);
+        assert_int_equal(mt_ht_event_lines(&p, end, kind_n, got, MT_ARRAY_LEN(got)), want_n);
+        assert_ptr_equal(p, q);
+        assert_memory_equal(got, want, want_n * sizeof *got);
+        p = memchr(p, '\n', (size_t)(end - p));
+        p += p != NULL;
+    }
+}
+
+/* Numbers of all lengths, with every byte at every place, and cut off there. */
+static void event_lines(void **state)
+{
+    static const char lines[] =
+        "+ 0\n- 1f\n+ 7ABCDEF0\n- abc\n+ 0cdef\n- 00012345\n+ 123456789\n- 2\n"
+        "+ 80000000\n- 7fffffff\n+ 9\n- 99\n+ a\n- dead\n+ f\n- 123456\n";
+    enum { N = sizeof lines - 1, ZEROS = 64 };
+    (void)state;
+    for (size_t place = 0; place < N; place++) {
+        char text[N + ZEROS] = {0};
+        memcpy(text, lines, place);
+        same_lines(text, place);
+        memcpy(text, lines, N);
+        for (int c = 0; c < 256; c++) {
+            text[place] = (char)c;
+            same_lines(text, N);
+        }
+    }
+}
+
+/* No more are read than there is room for, and kinds up to the last. */
+static void some_event_lines(void **state)
+{
+    static const char text[256] = "+ 1\n- 2\n+ 3\n- 4\n+ 5\n- 6\n";
+    (void)state;
+    for (size_t cap = 1; cap <= 8; cap++)
+        for (uint32_t kind_n = 1; kind_n <= 8; kind_n++) {
+            uint32_t out[8];
+            const char *p = text;
+            const size_t there = kind_n - 1 < 6 ? kind_n - 1 : 6, want = there < cap ? there : cap;
+            assert_int_equal(mt_ht_event_lines(&p, text + strlen(text), kind_n, out, cap), want);
+            assert_int_equal(p - text, 4 * want);
+            for (size_t i = 0; i < want; i++)
+                assert_int_equal(out[i], 2 * (i + 1) + i % 2);
+        }
 }
 
 /* ---- whether it is one ---- */
@@ -250,8 +327,9 @@ static void probe(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest alone[] = {cmocka_unit_test(cuts), cmocka_unit_test(deep),
-                                              cmocka_unit_test(many_kinds)};
+    static const struct CMUnitTest alone[] = {
+        cmocka_unit_test(cuts), cmocka_unit_test(deep), cmocka_unit_test(many_kinds),
+        cmocka_unit_test(event_lines), cmocka_unit_test(some_event_lines)};
     struct row_tests t = {0};
     ROWS_ADD(&t, test_log, files);
     ROWS_ADD(&t, test_log, raw);
