@@ -187,15 +187,15 @@ static enum mt_status load(struct ends *e, struct mt_err *err)
                        : NULL;
     mt_live_groups_init(&e->groups, &e->v->blocks, e->wanted->keys, e->wanted->key_n);
     MT_TRY_OUT(mt_run_gaps(e->v->db, &e->v->run, d, &e->gaps, err));
-    if (mt_device_knows(d, MT_KNOWS_MOMENTS))
-        MT_TRY_OUT(mt_site_moments_load(&e->v->blocks, d, e->wanted->keys, e->wanted->key_n, of,
-                                        &e->sites, err));
     if (e->end_known)
         MT_TRY_OUT(mt_live_at(&e->v->blocks, d, MT_AT_END, &live, err));
     if (e->end_known && of)
         mt_leaks_suppress(&live, e->wanted->suppressions, of, &e->suppressed);
     if (e->end_known)
         mt_live_groups_add(&e->groups, &live, mt_wrap_sub(d->at_end_b, e->suppressed.all.bytes), 0);
+    if (mt_device_knows(d, MT_KNOWS_MOMENTS))
+        MT_TRY_OUT(mt_site_moments_load(&e->v->blocks, d, e->wanted->keys, e->wanted->key_n, of,
+                                        e->end_known ? &e->groups : NULL, &e->sites, err));
 out:
     free(of);
     mt_live_set_free(&live);

@@ -53,16 +53,16 @@ SELECT memtool_each(node_id, subtree, alloc_b, freed_b, alloc_n, at_peak_b, at_e
   FROM node_stat WHERE node_id >= ?1 AND node_id < ?2 AND device_id = ?3;
 
 -- name: load_at_peak
--- What nodes themselves held at the peak.
+-- What nodes themselves held at the peak. Most held nothing: that comes first.
 -- in: as load_stats
 SELECT memtool_each(node_id, at_peak_b, at_peak_n) FROM node_stat
-  WHERE node_id >= ?1 AND node_id < ?2 AND device_id = ?3 AND subtree = 0 AND (at_peak_b <> 0 OR at_peak_n <> 0);
+  WHERE node_id >= ?1 AND node_id < ?2 AND (at_peak_b <> 0 OR at_peak_n <> 0) AND subtree = 0 AND device_id = ?3;
 
 -- name: load_at_end
 -- The same of the end.
 -- in: as load_stats
 SELECT memtool_each(node_id, at_end_b, at_end_n) FROM node_stat
-  WHERE node_id >= ?1 AND node_id < ?2 AND device_id = ?3 AND subtree = 0 AND (at_end_b <> 0 OR at_end_n <> 0);
+  WHERE node_id >= ?1 AND node_id < ?2 AND (at_end_b <> 0 OR at_end_n <> 0) AND subtree = 0 AND device_id = ?3;
 
 -- name: load_categories
 -- in: ?1 device id   out: node (0: outside every op), category, what the node itself did to its blocks

@@ -24,8 +24,23 @@ struct reading {
     MT_VEC(struct mt_trend_level) levels; /* of the site that is judged */
     uint32_t
         *site; /* of each node, and of what has no call path, and 1 more; 0: not asked for yet */
+    const struct mt_live_groups *only;
+    MT_VEC(bool) asked;  /* by group: it is among these */
+    MT_VEC(bool) judged; /* of each site: it is to be */
+    bool exceeds;        /* some hold more at the last moment than all at the end */
     struct mt_site_moments *out;
 };
+
+static void ask(struct reading *r)
+{
+    for (size_t i = 0; r->only && i < r->only->rows.n; i++) {
+        const struct mt_live_group *g = &r->only->rows.v[i];
+        const uint32_t group = mt_grouper_of_texts(r->out->grouper, g->key, g->explicit_row);
+        while (r->asked.n <= group)
+            *mt_vec_push(&r->asked) = false;
+        r->asked.v[group] = true;
+    }
+}
 
 /* And 1 more. */
 static uint32_t find_site(struct reading *r, uint32_t node)
@@ -39,6 +54,7 @@ static uint32_t find_site(struct reading *r, uint32_t node)
         const struct mt_group_name *name = &m->grouper->names.v[group];
         *mt_vec_push(&m->all) =
             (struct mt_site_trend){.key = name->key, .explicit_row = name->explicit_row};
+        *mt_vec_push(&r->judged) = !r->only || (group < r->asked.n && r->asked.v[group]);
         m->of.v[group] = (uint32_t)m->all.n;
     }
     return m->of.v[group];
@@ -92,6 +108,14 @@ static void add_times(struct reading *r)
         *mt_vec_push(&r->levels) = (struct mt_trend_level){.t = times->all.v[i].t_ns};
 }
 
+/* The levels of a site end where the recording does. */
+static void end_levels(struct reading *r, bool exceeds)
+{
+    r->levels.n = r->moments.levels.all.n;
+    if (exceeds) /* the last moment with call paths is not the end */
+        *mt_vec_push(&r->levels) = (struct mt_trend_level){r->blocks->run->dur_ns, r->last_b};
+}
+
 /* What a site holds at each moment. */
 static void judge(struct reading *r, struct mt_site_trend *site, const struct change *changes,
                   size_t n)
@@ -107,16 +131,33 @@ static void judge(struct reading *r, struct mt_site_trend *site, const struct ch
         for (const size_t next = c < n ? changes[c].moment : moment_n; at < next; at++)
             r->levels.v[at].bytes = level;
     }
-    r->levels.n = moment_n;
-    if (level > r->last_b) /* the last moment with call paths is not the end */
-        *mt_vec_push(&r->levels) = (struct mt_trend_level){dur, r->last_b};
+    end_levels(r, level > r->last_b);
     int64_t passed = MT_UNKNOWN;
     if (r->out->each)
         judge_dumps(r, site, &passed);
     else
         site->trend = mt_trend_of_moments(r->levels.v, r->levels.n, dur, &site->grew, &passed);
     site->per_hour = ns ? mt_trend_per_hour(site->grew, passed) : MT_UNKNOWN;
-    r->out->judged |= site->trend != MT_TREND_UNKNOWN;
+}
+
+/* Judges the sites that are to be, whose changes stand behind each other. */
+static void judge_sites(struct reading *r)
+{
+    struct mt_site_moments *m = r->out;
+    for (size_t i = 0, end; i < r->changes.n; i = end) {
+        const uint32_t site = r->changes.v[i].site;
+        int64_t last_b = 0;
+        for (end = i; end < r->changes.n && r->changes.v[end].site == site; end++)
+            mt_wrap_inc(&last_b, r->changes.v[end].bytes);
+        r->exceeds |= last_b > r->last_b;
+        if (site == SUPPRESSED ? !r->only : r->judged.v[site - 1])
+            judge(r, site == SUPPRESSED ? &m->suppressed : &m->all.v[site - 1], &r->changes.v[i],
+                  end - i);
+    }
+    end_levels(r, r->exceeds);
+    m->judged = r->changes.n &&
+                (m->each ? r->levels.n >= MT_RUN_ENDS_MIN
+                         : mt_trend_can_tell(r->levels.v, r->levels.n, r->blocks->run->dur_ns));
 }
 
 static enum mt_status load_last(struct reading *r, const struct mt_run_device *device,
@@ -137,12 +178,13 @@ static enum mt_status load_last(struct reading *r, const struct mt_run_device *d
 enum mt_status mt_site_moments_load(struct mt_allocations *blocks,
                                     const struct mt_run_device *device,
                                     const enum mt_group_key *keys, int key_n,
-                                    const uint32_t *suppressed, struct mt_site_moments *out,
-                                    struct mt_err *err)
+                                    const uint32_t *suppressed, const struct mt_live_groups *only,
+                                    struct mt_site_moments *out, struct mt_err *err)
 {
-    struct reading r = {.blocks = blocks, .out = out};
+    struct reading r = {.blocks = blocks, .only = only, .out = out};
     *out = (struct mt_site_moments){.grouper = mt_alloc(sizeof *out->grouper)};
     mt_grouper_init(out->grouper, &blocks->tree, keys, key_n);
+    ask(&r);
     r.site = mt_alloc((blocks->tree.nodes.n + 1) * sizeof *r.site);
     enum mt_status st = load_last(&r, device, err);
     if (st == MT_OK)
@@ -158,16 +200,12 @@ enum mt_status mt_site_moments_load(struct mt_allocations *blocks,
         *mt_vec_push(&r.changes) = (struct change){site, c->moment, c->bytes};
     }
     mt_sort_by_number(r.changes.v, r.changes.n, sizeof *r.changes.v, (uint32_t)out->all.n + 1);
-    for (size_t i = 0, end; i < r.changes.n && st == MT_OK; i = end) {
-        for (end = i; end < r.changes.n && r.changes.v[end].site == r.changes.v[i].site;)
-            end++;
-        uint32_t site = r.changes.v[i].site;
-        judge(&r, site == SUPPRESSED ? &out->suppressed : &out->all.v[site - 1], &r.changes.v[i],
-              end - i);
-    }
+    judge_sites(&r);
     mt_moments_free(&r.moments);
     mt_vec_free(&r.changes);
     mt_vec_free(&r.levels);
+    mt_vec_free(&r.asked);
+    mt_vec_free(&r.judged);
     free(r.site);
     return st;
 }

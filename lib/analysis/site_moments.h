@@ -6,6 +6,7 @@
 #define MT_SITE_MOMENTS_H
 
 #include "lib/analysis/trend.h"
+#include "lib/usage/live.h"
 #include "lib/usage/moments.h"
 
 struct mt_site_trend {
@@ -29,12 +30,13 @@ struct mt_site_moments {
 };
 
 /* Groups are made by keys, borrowed. suppressed: of each node MT_NONE, or it is left out; NULL:
- * none is (mt_suppressions_of_nodes). Free it also on failure. Errors: MT_EDB. */
+ * none is (mt_suppressions_of_nodes). only: of the same keys, no others are judged; NULL: all are,
+ * and what is left out. Free it also on failure. Errors: MT_EDB. */
 enum mt_status mt_site_moments_load(struct mt_allocations *blocks,
                                     const struct mt_run_device *device,
                                     const enum mt_group_key *keys, int key_n,
-                                    const uint32_t *suppressed, struct mt_site_moments *out,
-                                    struct mt_err *err);
+                                    const uint32_t *suppressed, const struct mt_live_groups *only,
+                                    struct mt_site_moments *out, struct mt_err *err);
 void mt_site_moments_free(struct mt_site_moments *m);
 
 /* NULL: it holds nothing at any moment. */

@@ -46,15 +46,28 @@ static int parts_rise(const struct mt_trend_level *v, size_t n, size_t part_n)
     return 1;
 }
 
+enum { PARTS = 4 }; /* of the later half */
+
+/* Where the later half begins. */
+static size_t half_of(const struct mt_trend_level *levels, size_t n, int64_t end_t)
+{
+    size_t from = 0;
+    while (from < n && levels[from].t < end_t / 2)
+        from++;
+    return from;
+}
+
+bool mt_trend_can_tell(const struct mt_trend_level *levels, size_t n, int64_t end_t)
+{
+    return n - half_of(levels, n, end_t) >= PARTS;
+}
+
 enum mt_trend mt_trend_of_moments(const struct mt_trend_level *levels, size_t n, int64_t end_t,
                                   int64_t *grew, int64_t *passed)
 {
-    enum { PARTS = 4 };
-    size_t from = 0;
+    const size_t from = half_of(levels, n, end_t);
     int64_t rises = 0, falls = 0;
     *grew = *passed = MT_UNKNOWN;
-    while (from < n && levels[from].t < end_t / 2)
-        from++;
     if (n - from < PARTS)
         return MT_TREND_UNKNOWN;
     const struct mt_trend_level *v = levels + from;

@@ -5,6 +5,7 @@
 #ifndef MT_TREND_H
 #define MT_TREND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,6 +39,8 @@ struct mt_trend_level {
  */
 enum mt_trend mt_trend_of_moments(const struct mt_trend_level *levels, size_t n, int64_t end_t,
                                   int64_t *grew, int64_t *passed);
+/* Whether there are enough moments for that. */
+bool mt_trend_can_tell(const struct mt_trend_level *levels, size_t n, int64_t end_t);
 
 /* What a growth over so many ns comes to in an hour, rounded; MT_UNKNOWN: less than a minute says
  * nothing of an hour. */

@@ -61,8 +61,9 @@ static enum mt_status read_changes(struct reading *r, struct mt_err *err)
             return MT_OK;
         uint64_t node =
             (uint64_t)mt_stmt_int(s, 0) - (uint64_t)r->l->run->node_first; /* 0: no call path */
+        const int64_t size = mt_stmt_int(s, 1);
         struct mt_held_change c = {0};
-        for (const char *at = mt_stmt_text(s, 2); mt_held_text_next(&at, mt_stmt_int(s, 1), &c);)
+        for (const char *at = mt_stmt_text(s, 2); mt_held_text_next(&at, size, &c);)
             add_change(r, node < r->l->tree.nodes.n ? (uint32_t)node : MT_NONE, &c);
     }
 }
