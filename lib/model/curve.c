@@ -9,14 +9,15 @@ void mt_curve_free(struct mt_curve *c)
     mt_buf_free(&c->packed);
 }
 
-static void put(struct mt_buf *out, uint64_t v)
+enum { PUT_MOST = 10 }; /* bytes of a number */
+
+/* Returns where it ends. */
+static char *put(char *to, uint64_t v)
 {
-    char bytes[10];
-    size_t n = 0;
     for (; v >= 0x80; v >>= 7)
-        bytes[n++] = (char)(v | 0x80);
-    bytes[n++] = (char)v;
-    mt_buf_add(out, bytes, n);
+        *to++ = (char)(v | 0x80);
+    *to++ = (char)v;
+    return to;
 }
 
 static inline bool get(const uint8_t *p, size_t n, size_t *at, uint64_t *v)
@@ -73,10 +74,12 @@ void mt_packer_add(struct mt_packer *p, struct mt_curve *c, int64_t record, int6
         s->last.record = record;
         s->min = s->max = l;
     }
-    put(&p->packed, (uint64_t)mt_wrap_sub(record, s->last.record));
-    put(&p->packed, (uint64_t)mt_wrap_sub(t_ns, s->last.t_ns));
-    put(&p->packed, zigzag(bytes));
-    put(&p->packed, origin);
+    char packed[4 * PUT_MOST], *end = packed;
+    end = put(end, (uint64_t)mt_wrap_sub(record, s->last.record));
+    end = put(end, (uint64_t)mt_wrap_sub(t_ns, s->last.t_ns));
+    end = put(end, zigzag(bytes));
+    end = put(end, origin);
+    mt_buf_add(&p->packed, packed, (size_t)(end - packed));
     s->min = l.level_b < s->min.level_b ? l : s->min;
     s->max = l.level_b > s->max.level_b ? l : s->max;
     s->last = l;
@@ -114,7 +117,8 @@ void mt_pack_numbers(struct mt_buf *out, const uint32_t *v, size_t n)
 {
     int64_t before = -1;
     for (size_t i = 0; i < n; i++) {
-        put(out, (uint64_t)(v[i] - before));
+        char bytes[PUT_MOST];
+        mt_buf_add(out, bytes, (size_t)(put(bytes, (uint64_t)(v[i] - before)) - bytes));
         before = v[i];
     }
 }
