@@ -86,8 +86,8 @@ static struct group *find_groups(const struct mt_advice_facts *f, size_t *n)
         uint32_t frame = f->tree->nodes.v[op->node].frame;
         if (f->optimizers.v[i] != op->optimizer)
             continue;
-        if (!*n || runs_backward(f, before, op->start_ns))
-            v[(*n)++].did = did_between(f, before, op->start_ns);
+        if (!*n || runs_backward(f, before, op->end_ns)) /* a closure does so in the step */
+            v[(*n)++].did = did_between(f, before, op->end_ns);
         v[*n - 1].did += mt_hash_short(2, &frame, sizeof frame);
         v[*n - 1].end_ns = op->end_ns > v[*n - 1].end_ns ? op->end_ns : v[*n - 1].end_ns;
         before = op->end_ns;

@@ -39,6 +39,17 @@ static uint8_t *kinds_of_nodes(const struct mt_tree *t)
     return kind;
 }
 
+/* What an op is inside of because its parent is. What a closure computes for an optimizer's step,
+ * and its backward pass, are none of the step. */
+static unsigned inherited(const struct mt_advice_facts *f, const struct mt_advice_op *op,
+                          const struct mt_advice_op *parent)
+{
+    const struct mt_tree_node *n = &f->tree->nodes.v[op->node];
+    if (!n->python_or_annotation && n->phase != MT_PHASE_OPTIMIZER)
+        return parent->inside & ~(unsigned)(MT_IN_OPTIMIZER | MT_IN_ZERO_GRAD);
+    return parent->inside;
+}
+
 /* The last op read, from what is around it. */
 static void place(struct mt_advice_facts *f, const uint8_t *kind)
 {
@@ -46,8 +57,11 @@ static void place(struct mt_advice_facts *f, const uint8_t *kind)
     struct mt_advice_op *op = &f->ops.v[own];
     const struct mt_advice_op *parent = op->parent == MT_NONE ? NULL : &f->ops.v[op->parent];
     unsigned self = kind[op->node];
-    op->inside = (uint8_t)(self | (parent ? parent->inside : 0u));
-    op->optimizer = self & MT_IN_OPTIMIZER ? own : parent ? parent->optimizer : MT_NONE;
+    op->inside = (uint8_t)(self | (parent ? inherited(f, op, parent) : 0u));
+    if (self & MT_IN_OPTIMIZER)
+        op->optimizer = own;
+    else
+        op->optimizer = op->inside & MT_IN_OPTIMIZER ? parent->optimizer : MT_NONE;
     if (f->tree->nodes.v[op->node].python_or_annotation)
         op->top = MT_NONE;
     else

@@ -16,6 +16,7 @@ enum { FLOAT32_B = 4, BFLOAT16_B = 2 };
 static int64_t kept_from(const struct mt_advice_facts *f, int64_t t_ns, int64_t first_record)
 {
     size_t i = mt_advice_first_since(f, f->optimizers.v, f->optimizers.n, t_ns);
+    i -= i && f->ops.v[f->optimizers.v[i - 1]].end_ns > t_ns; /* a closure runs in the step */
     return i ? mt_advice_record(f, f->ops.v[f->optimizers.v[i - 1]].end_ns) : first_record;
 }
 

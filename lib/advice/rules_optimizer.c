@@ -8,10 +8,12 @@
 
 enum { SCALAR_B = 8 };
 
-/* The first optimizer step that begins at that time or later; MT_NONE: there is none. */
+/* The first optimizer step that begins at that time or later, or whose closure runs then; MT_NONE:
+ * there is none. */
 static uint32_t step_after(const struct mt_advice_facts *f, int64_t t_ns)
 {
     size_t i = mt_advice_first_since(f, f->optimizers.v, f->optimizers.n, t_ns);
+    i -= i && f->ops.v[f->optimizers.v[i - 1]].end_ns > t_ns;
     return i < f->optimizers.n ? f->optimizers.v[i] : MT_NONE;
 }
 
@@ -240,6 +242,15 @@ static void write_how(struct mt_advice_plan *p, const struct step_temps *steps, 
     }
 }
 
+/* When a step begins to work with gradients: behind the backward pass of its closure. */
+static int64_t steps_from(const struct mt_advice_facts *f, const struct mt_advice_op *step)
+{
+    const struct mt_advice_backward *v = f->backwards.v;
+    size_t n = f->backwards.n;
+    n = n ? mt_count_below(&v->start_ns, n, sizeof *v, step->end_ns) : 0;
+    return n && v[n - 1].start_ns > step->start_ns ? v[n - 1].end_ns : step->start_ns;
+}
+
 /* Makes the temporaries of foreach go; fused: what takes their place needs none. */
 static bool without_foreach(struct mt_advice_plan *p, bool fused)
 {
@@ -266,7 +277,7 @@ static bool without_foreach(struct mt_advice_plan *p, bool fused)
         uint32_t own = f->optimizers.v[i];
         if (!steps[own].n)
             continue;
-        mt_advice_add(p, f->ops.v[own].start_ns, f->ops.v[own].end_ns, steps[own].most_b);
+        mt_advice_add(p, steps_from(f, &f->ops.v[own]), f->ops.v[own].end_ns, steps[own].most_b);
         p->bound = p->bound > steps[own].class->bound ? p->bound : steps[own].class->bound;
     }
     write_how(p, steps, fused ? "fused=True" : "foreach=False");

@@ -2,6 +2,7 @@
 #include "lib/base/sort.h"
 #include "lib/build/backward_sites.h"
 #include "lib/build/build.h"
+#include "lib/build/closures.h"
 #include "lib/build/phases.h"
 
 #include <assert.h>
@@ -109,11 +110,12 @@ static bool is_odd(const struct mt_recording *r, const struct mt_op *op, const s
 }
 
 static void nest_thread(struct mt_recording *r, uint32_t thread, struct mt_backward_sites *backward,
-                        struct mt_map nodes[MT_MARK_N])
+                        const struct mt_closures *closures, struct mt_map nodes[MT_MARK_N])
 {
     struct mt_thread *t = &r->threads.v[thread];
     struct open_ops stack = {0};
     struct mt_phase_walk phases = {0};
+    struct mt_closure_walk steps = {0};
     for (uint32_t i = 0; i < t->ops.n; i++) {
         struct mt_op *op = &t->ops.v[i];
         while (stack.all.n && stack.all.v[stack.all.n - 1].end_ns <= op->start_ns)
@@ -136,7 +138,8 @@ static void nest_thread(struct mt_recording *r, uint32_t thread, struct mt_backw
         }
         uint32_t frame = mt_backward_frame(backward, thread, r->labels.v[op->label].frame);
         const struct mt_node *around = parent_node == MT_NONE ? NULL : &r->nodes.v[parent_node];
-        enum mt_op_mark mark = mt_op_mark_of(r, &phases, op, frame, around);
+        bool closure = mt_closure_has(closures, &steps, r, thread, op, around);
+        enum mt_op_mark mark = mt_op_mark_of(r, &phases, op, frame, around, closure);
         op->node = node_of(r, nodes, parent_node, frame, mark);
         struct mt_node *node = &r->nodes.v[op->node];
         node->calls_n++;
@@ -173,6 +176,7 @@ void mt_build_calltree(struct mt_recording *r)
     }
     struct mt_map nodes[MT_MARK_N] = {0};
     struct mt_backward_sites backward;
+    struct mt_closures closures;
     uint32_t base = 0;
     r->start_ns = INT64_MAX;
     r->end_ns = INT64_MIN;
@@ -183,10 +187,12 @@ void mt_build_calltree(struct mt_recording *r)
         mt_sort_by_time(t->ops.v, t->ops.n, sizeof *t->ops.v, op_cmp);
     }
     mt_backward_sites_init(&backward, r);
+    mt_closures_find(r, &closures);
     uint32_t *order = mt_backward_order(&backward);
     for (size_t i = 0; i < r->threads.n; i++)
-        nest_thread(r, order[i], &backward, nodes);
+        nest_thread(r, order[i], &backward, &closures, nodes);
     free(order);
+    mt_closures_free(&closures);
     mt_backward_sites_free(&backward);
     for (int i = 0; i < MT_MARK_N; i++)
         mt_map_free(&nodes[i]);

@@ -53,13 +53,17 @@ bool mt_frame_is_engine(const struct mt_recording *r, uint32_t frame)
 }
 
 enum mt_op_mark mt_op_mark_of(const struct mt_recording *r, struct mt_phase_walk *w,
-                              const struct mt_op *op, uint32_t frame, const struct mt_node *parent)
+                              const struct mt_op *op, uint32_t frame, const struct mt_node *parent,
+                              bool closure)
 {
     if (r->frames.v[frame].kind != MT_FRAME_OP)
         return MT_MARK_NONE;
     if (parent && parent->phase == MT_PHASE_BACKWARD && op->seq >= 0 && !op->fwd_thread &&
         !mt_frame_is_engine(r, frame))
         return MT_MARK_RECOMPUTED;
+    w->computes |= closure;
+    if (closure)
+        return MT_MARK_CLOSURE;
     if (w->computes || (parent && mt_frame_is_code(r, parent->frame)))
         return MT_MARK_NONE;
     bool early = listed(preparers, name_of(r, frame));
@@ -86,6 +90,8 @@ enum mt_phase mt_phase_of(const struct mt_recording *r, const struct mt_node *n,
         return MT_PHASE_DATA;
     if (mark == MT_MARK_RECOMPUTED)
         return MT_PHASE_RECOMPUTED;
+    if (mark == MT_MARK_CLOSURE)
+        around = MT_PHASE_OTHER;
     if (kind != MT_FRAME_OP || around != MT_PHASE_OTHER ||
         (parent && mt_frame_is_code(r, parent->frame)))
         return around;

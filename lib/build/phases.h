@@ -12,6 +12,7 @@ enum mt_op_mark {
     MT_MARK_NONE,
     MT_MARK_RECOMPUTED, /* a forward op that runs in a backward op: a checkpoint runs it again */
     MT_MARK_EARLY,      /* copies or fills a tensor before the thread computes: builds a model */
+    MT_MARK_CLOSURE,    /* runs in an optimizer's step, in a closure that this was given */
     MT_MARK_N
 };
 
@@ -20,10 +21,11 @@ struct mt_phase_walk {
     bool computes; /* an op that computes has started */
 };
 
-/* parent: the node around the op, NULL: none. frame: that of the op. Before forward ops are linked,
- * for op->seq must still be there. */
+/* parent: the node around the op, NULL: none. frame: that of the op. closure: it is of one
+ * (closures.h). Before forward ops are linked, for op->seq must still be there. */
 enum mt_op_mark mt_op_mark_of(const struct mt_recording *r, struct mt_phase_walk *w,
-                              const struct mt_op *op, uint32_t frame, const struct mt_node *parent);
+                              const struct mt_op *op, uint32_t frame, const struct mt_node *parent,
+                              bool closure);
 
 /* The phase of a new node, whose frame and module are known. */
 enum mt_phase mt_phase_of(const struct mt_recording *r, const struct mt_node *n,

@@ -101,6 +101,9 @@ static void enter(const struct mt_recording *r, const struct mt_node *n, struct 
     } else if (n->phase == MT_PHASE_RECOMPUTED && !p->recomputed) {
         p->recomputed = true;
         p->leaf = MT_IS_IT;
+    } else if (p->step == MT_INSIDE_OF && n->phase != MT_PHASE_OPTIMIZER) { /* of a closure */
+        p->step = MT_OUTSIDE_OF;
+        p->leaf = MT_IS_IT;
     } else if (p->leaf == MT_OUTSIDE_OF && r->frames.v[n->frame].kind == MT_FRAME_OP) {
         p->leaf = MT_IS_IT;
     }

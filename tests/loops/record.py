@@ -685,6 +685,23 @@ def lbfgs(rec, history=3):
         optimizer.step(closure)
 
 
+def closure_given(rec):
+    """the optimizer's step calls a closure that computes and goes backward, as PyTorch Lightning does it"""
+    model, optimizer = rec.training()
+    for _ in rec.loop():
+        x, y = batch()
+
+        def closure():
+            output = model(x)
+            loss = nn.functional.mse_loss(output, y)
+            optimizer.zero_grad()
+            loss.backward()
+            rec.output(output)
+            return loss
+
+        optimizer.step(closure)
+
+
 def compiled(rec):
     """torch.compile, compiled before the recording"""
     model, optimizer = rec.training()
@@ -1312,6 +1329,7 @@ entry("ring_buffer_open", ring_buffer, NO_LEAK, LATE_OPEN, 10)
 entry("replay_buffer", replay_buffer, NO_LEAK, ALL_OPEN)
 entry("lbfgs", lbfgs, NO_LEAK, ALL_OPEN, 5)
 entry("compiled", compiled, NO_LEAK, LATE_OPEN, compiler=True)
+entry("closure_given", closure_given, NO_LEAK)
 entry("gan", gan, NO_LEAK, BARE, 6)
 entry("gan_n_critic", gan, NO_LEAK, BARE, 5, "two of the critic", {"critic_n": 2})
 entry("optimizer_subclass", optimizer_subclass, NO_LEAK)
@@ -1362,6 +1380,8 @@ entry("list_gan_n_critic", gan, LEAK, BARE, 5, "and are kept", {"critic_n": 2}, 
 entry("list_optimizer_subclass", optimizer_subclass, LEAK, BARE, 8, "outputs are kept", **KEEP)
 entry("list_lookahead", lookahead, LEAK, BARE, 8, "outputs are kept", **KEEP)
 entry("list_inference", inference, LEAK, LATE_OPEN, 8, "results are kept", **KEEP)
+entry("list_closure", closure_given, LEAK, BARE, 8, "outputs are kept", **KEEP)
+entry("list_closure_open", closure_given, LEAK, LATE_OPEN, 8, "outputs are kept", **KEEP)
 entry("list_prefetch", prefetch, LEAK, LATE_OPEN, 8, "outputs are kept", **KEEP)
 entry("list_sanity_check", sanity_check, LEAK, ALL, 8, "eight, larger ones, for two steps",
       {"width": 64, "until": 2, "outputs_n": 8}, **KEEP)  # fmt: skip

@@ -46,6 +46,10 @@ PAIRS = (
     ("accumulate", "mlp_zero_first", 330784, 0.1, "about"),
     ("zero_grad_early", "mlp_wide_late", 12629044, 0.1, "exact"),
     ("zero_grad_early", "gan_adam", 549756, 0.1, "about"),  # the generator's pass makes those of the discriminator again
+    # record_closure.py: the optimizer's step calls a closure
+    ("accumulate", "closure", 4384320, 0.1, "about"),
+    ("zero_grad_early", "closure", 6742080, 0.1, "exact"),
+    ("foreach_false", "closure_small", 3454136, 0.1, "exact"),
     ("zero_grad_early", "mlp_big_keep", 38478032, 0.1, "about"),
     ("set_to_none", "mlp_big_keep", 38478032, 0.1, "exact"),
     ("foreach_false", "mlp_wide_foreach", 36351188, 0.1, "exact"),

@@ -502,6 +502,14 @@ def adagrad():
     m.check(at_peak["optimizer state"] == at_peak["gradient"] == at_peak["parameter"] - 8 * 4 == 264192, "adagrad", at_peak)
 
 
+def closure():
+    """What a closure computes within the optimizer's step is no temporary of this, nor its state: Adam keeps two of each parameter."""
+    m.run("import", os.path.join(ADVICE, "closure.json.zst"), "--name", "closure")
+    at_peak = {row["category"]: row["at_peak_b"] for row in m.rows("peak", "closure", "--by", "category")}
+    m.check(at_peak["parameter"] == at_peak["gradient"] == 799784 and at_peak["optimizer state"] == 2 * 799784 + 38 * 4, "closure", at_peak)
+    m.check(at_peak["activation"] == 4009984, "closure", at_peak)
+
+
 def frozen():
     """Layers that never learn are layers, though what is built between them computes; data made then are data."""
     events, at = [], [0]
@@ -550,6 +558,7 @@ def frozen():
 
 recorded()
 adagrad()
+closure()
 frozen()
 own_words("gpt_adamw")
 own_words_refused()

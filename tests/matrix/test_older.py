@@ -18,7 +18,7 @@ NO_EVIDENCE = {"inference_threads", "list_and_threads", "list_and_threads_same_s
 # zero_grad(set_to_none=False): gradients stay.
 GRADIENTS_STAY = {"zero_not_none"}
 # What everything else is, measured when the rules were made: fewer would be a step back.
-ESTIMATED, EXACT = 106, 51
+ESTIMATED, EXACT = 109, 53
 
 m = mt.Matrix()
 counts = {"estimated": 0, "exact": 0}

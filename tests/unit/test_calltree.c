@@ -141,6 +141,46 @@ static const struct told nodes[] = {
      "aten::mul: aten::mul enumerate(DataLoader)#_Iter.__next__ - data loading\n"
      "cudaMalloc: cudaMalloc - - other\n",
      NULL},
+    {"a closure that an optimizer's step calls is no part of the optimizer",
+     "1 annotation 0 90 Optimizer.step#A.step\n1 op 1 2 aten::rand\n1 op#5 3 6 aten::mul\n"
+     "1 op#5 4 5 aten::add\n1 op 7 8 aten::detach\n1 annotation 10 20 Optimizer.zero_grad#A\n"
+     "1 op#6 11 12 aten::zero_\n1 op 30 40 autograd::engine::evaluate_function: X\n"
+     "1 op 50 60 aten::mul",
+     "Optimizer.step#A.step: Optimizer.step#A.step Optimizer.step#A.step - optimizer\n"
+     "aten::rand: aten::rand Optimizer.step#A.step - other\n"
+     "aten::mul: aten::mul Optimizer.step#A.step - forward\n"
+     "aten::add: aten::mul Optimizer.step#A.step - forward\n"
+     "aten::detach: aten::detach Optimizer.step#A.step - forward\n"
+     "Optimizer.zero_grad#A: Optimizer.zero_grad#A Optimizer.zero_grad#A - optimizer\n"
+     "aten::zero_: aten::zero_ Optimizer.zero_grad#A - optimizer\n"
+     "autograd::engine::evaluate_function: X: autograd::engine::evaluate_function: X "
+     "Optimizer.step#A.step - backward\n"
+     "aten::mul: aten::mul Optimizer.step#A.step - optimizer\n",
+     NULL},
+    {"a closure whose backward pass runs on another thread",
+     "1 annotation 0 90 Optimizer.step#A.step\n1 op#5 3 6 aten::mul\n"
+     "2 op 30 40 autograd::engine::evaluate_function: X\n1 op 50 60 aten::mul",
+     "Optimizer.step#A.step: Optimizer.step#A.step Optimizer.step#A.step - optimizer\n"
+     "aten::mul: aten::mul Optimizer.step#A.step - forward\n"
+     "aten::mul: aten::mul Optimizer.step#A.step - optimizer\n"
+     "autograd::engine::evaluate_function: X: autograd::engine::evaluate_function: X - - "
+     "backward\n",
+     NULL},
+    {"what an optimizer does between two closures is its own, with a graph or none",
+     "1 op 0 1 autograd::engine::evaluate_function: X\n1 annotation 2 90 Optimizer.step#A.step\n"
+     "1 op 3 4 aten::div\n1 op#5 5 6 aten::mul\n"
+     "1 op 10 11 autograd::engine::evaluate_function: X\n1 op 20 21 aten::add_\n"
+     "1 op#6 22 23 aten::mul\n1 op 30 31 autograd::engine::evaluate_function: X\n"
+     "1 op#7 40 41 aten::sub",
+     "autograd::engine::evaluate_function: X: autograd::engine::evaluate_function: X - - backward\n"
+     "Optimizer.step#A.step: Optimizer.step#A.step Optimizer.step#A.step - optimizer\n"
+     "aten::div: aten::div Optimizer.step#A.step - optimizer\n"
+     "aten::mul: aten::mul Optimizer.step#A.step - forward\n"
+     "autograd::engine::evaluate_function: X: autograd::engine::evaluate_function: X "
+     "Optimizer.step#A.step - backward\n"
+     "aten::add_: aten::add_ Optimizer.step#A.step - optimizer\n"
+     "aten::sub: aten::sub Optimizer.step#A.step - optimizer\n",
+     NULL},
     {"the innermost phase counts",
      "1 annotation 0 9 Optimizer.step#A.step\n"
      "1 op 1 8 autograd::engine::evaluate_function: X\n1 op 2 3 a",
