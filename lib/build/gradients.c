@@ -11,7 +11,7 @@
 static const char accumulate[] =
     "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad";
 
-enum mark { MARK_ENGINE, MARK_ACCUMULATE, MARK_OPTIMIZER, MARK_WORK };
+enum mark { MARK_ENGINE, MARK_ACCUMULATE, MARK_SPARSE, MARK_OPTIMIZER, MARK_WORK };
 
 /* What tells where backward passes begin and end. */
 struct sign {
@@ -36,6 +36,13 @@ static const char *name_of(const struct mt_recording *r, const struct mt_node *n
 static bool is_accumulate(const struct mt_recording *r, const struct mt_node *n)
 {
     return mt_frame_is_engine(r, n->frame) && strcmp(name_of(r, n), accumulate) == 0;
+}
+
+/* As backward of nn.Embedding(sparse=True) does, for the rows that a batch used. */
+static bool makes_sparse(const struct mt_recording *r, const struct mt_node *n)
+{
+    static const char sparse[] = "aten::_sparse_coo_tensor";
+    return n->phase == MT_PHASE_BACKWARD && strncmp(name_of(r, n), sparse, sizeof sparse - 1) == 0;
 }
 
 static bool accumulates(const void *recording, const struct mt_op *op)
@@ -87,6 +94,8 @@ static void add_sign(struct finder *f, const struct mt_op *op)
         mark = is_accumulate(f->r, n) ? MARK_ACCUMULATE : MARK_ENGINE;
     else if (mt_frame_is_optimizer(f->r, n->frame))
         mark = MARK_OPTIMIZER;
+    else if (makes_sparse(f->r, n))
+        mark = MARK_SPARSE;
     else if (top && n->phase != MT_PHASE_BACKWARD && n->phase != MT_PHASE_RECOMPUTED)
         mark = MARK_WORK;
     else
@@ -115,6 +124,11 @@ static void find_backwards(struct finder *f)
         step_n += s->mark == MARK_OPTIMIZER;
         if (s->mark == MARK_OPTIMIZER || s->mark == MARK_WORK) {
             open = NULL;
+            continue;
+        }
+        if (s->mark == MARK_SPARSE) { /* in a backward op, which began the pass */
+            if (open)
+                open->sparse = true;
             continue;
         }
         if (!open) {

@@ -12,6 +12,7 @@ struct mt_backward {
     int64_t start_ns, end_ns;
     uint32_t due_n, got_n; /* calls of AccumulateGrad; gradients seen */
     uint32_t step_n;       /* optimizer steps of its process before it */
+    bool sparse;           /* it makes sparse tensors: gradients of parts of tables */
 };
 
 struct mt_gradient {
@@ -50,10 +51,11 @@ static inline struct mt_backwards mt_backwards_of(const struct mt_gradients *g, 
                                  g->first_of.v[process + 1] - first, first};
 }
 
-/* Whether that pass is sound: one that is not says nothing. */
+/* Whether that pass is sound: one that is not says nothing, nor does one whose gradients are not as
+ * large as what learns. */
 static inline bool mt_backward_is_sound(const struct mt_backward *b)
 {
-    return b->due_n && b->got_n == b->due_n;
+    return b->due_n && b->got_n == b->due_n && !b->sparse;
 }
 
 #endif
