@@ -20,6 +20,7 @@ struct sized {
     int64_t data_pass_n; /* and how many passes these are */
     size_t data_pass;    /* the last of them, and its own */
     int64_t data_of_pass;
+    int64_t freed_n; /* older blocks that the recording frees after the last pass */
 };
 
 struct estimate {
@@ -287,11 +288,12 @@ static struct mt_range older_parameters(struct estimate *e)
 
 /* ---- what goes with them ---- */
 
+enum { SCALAR_B = 4 };
+
 /* Scalars lie on the CPU, whatever they belong to; counted where the parameters do, too. */
 static struct mt_range older_state(const struct estimate *e)
 {
     const struct mt_optimizers *o = e->of->optimizers;
-    enum { SCALAR_B = 4 };
     bool cpu = e->r->devices.v[e->of->device].type == MT_DEVICE_CPU;
     int64_t once, made = mt_optimizers_made(e->r, o, e->of->records, e->of->record_n, &once);
     struct mt_range state = {o->least * e->trained.least, MT_GONE};
@@ -331,6 +333,42 @@ static struct mt_range older_gradients(const struct estimate *e)
     return (struct mt_range){sure ? e->trained.least : 0, added_b - alive_b};
 }
 
+/* ---- what is counted already ---- */
+
+/* Older blocks that the recording frees once all passes are over, as a program does that gives up
+ * its model: usage includes them from the start. Bytes of those that may be of the estimate. */
+static int64_t find_freed(struct estimate *e)
+{
+    const struct mt_recording *r = e->r;
+    int64_t sum = 0;
+    for (size_t i = 0; i < e->of->record_n; i++) {
+        const struct mt_record *rec = &r->records.v[e->of->records[i]];
+        uint32_t in = rec->bytes < 0 ? mt_rec_node(r, rec) : MT_NONE;
+        if (rec->bytes >= 0 || rec->mate != MT_NONE || rec->unseen || rec->t_ns < e->last_ns ||
+            (in != MT_NONE && r->nodes.v[in].phase == MT_PHASE_OPTIMIZER)) /* a gradient */
+            continue;
+        struct sized *size = size_of(e, -rec->bytes);
+        if (size)
+            size->freed_n++;
+        sum += size || -rec->bytes == SCALAR_B ? -rec->bytes : 0;
+    }
+    return sum;
+}
+
+/* Averages of the weights may go as well. But where as many blocks of each size go as parameters
+ * and their state are, none of these is left to be told of. */
+static void leave_out_freed(struct estimate *e, struct mt_range *sum)
+{
+    const int64_t freed_b = find_freed(e), each = 1 + e->of->optimizers->most;
+    bool all = e->of->optimizers->most > 0;
+    for (size_t i = 0; i < e->sizes.n; i++)
+        all &= e->sizes.v[i].freed_n >= each * e->sizes.v[i].n;
+    if (all)
+        *sum = (struct mt_range){0, 0};
+    else
+        sum->least -= freed_b < sum->least ? freed_b : sum->least;
+}
+
 void mt_range_add(struct mt_range *to, struct mt_range more)
 {
     to->least += more.least;
@@ -356,6 +394,8 @@ bool mt_older_estimate(const struct mt_recording *r, const struct mt_older_share
         out->gradients = gradients.most != 0;
         mt_range_add(&out->sum, state);
         mt_range_add(&out->sum, gradients);
+        leave_out_freed(&e, &out->sum);
+        uses = out->sum.most != 0;
     }
     mt_vec_free(&e.sizes);
     return uses;

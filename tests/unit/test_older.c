@@ -42,6 +42,22 @@ static const struct told estimates[] = {
          STEP("3", "Adam") "1 op 31 38 aten::zeros\n1 mem 32 8 a cpu\n1 mem 33 8 b cpu\n1 mem 34 4 "
                            "c cpu\n",
      "cpu 8 to 8\n", NULL},
+    {"a model and its state that the recording frees after the last pass are counted",
+     FORWARD("1") BACKWARD("2", "45") STEP("3", "Adam") "1 mem 50 -8 a cpu\n1 mem 51 -8 b cpu\n"
+                                                        "1 mem 52 -8 c cpu\n1 mem 53 -4 d cpu\n",
+     "", NULL},
+    {"of a part of them that may be an average, too, nobody knows",
+     FORWARD("1") BACKWARD("2", "45") STEP("3", "Adam") "1 mem 50 -8 a cpu\n1 mem 51 -16 b cpu\n",
+     "cpu 20 to 28\n", NULL},
+    {"a gradient that is older than the recording is no part of a model",
+     "1 annotation 1 5 Optimizer.zero_grad#Adam.zero_grad\n1 mem 2 -8 a cpu\n" FORWARD("1")
+         BACKWARD("2", "45") STEP("3", "Adam"),
+     "cpu 28 to 28\n", NULL},
+    {"a pass that makes sparse gradients tells nothing of what learns",
+     FORWARD("1") "1 op 20 23 " ENGINE "EmbeddingBackward0\n1 op 21 22 "
+                  "aten::_sparse_coo_tensor_unsafe\n1 mem 21 8 2 cpu\n1 op 24 29 " ADD_UP
+                  "\n1 mem 45 -8 2 cpu\n" STEP("3", "Adam"),
+     "cpu unknown\n", NULL},
     {"a fused SGD has momentum or not",
      FORWARD("1") BACKWARD("2", "45") STEP("3", "SGD") "1 op 31 38 aten::_fused_sgd_\n",
      "cpu 8 to 16\n", NULL},
