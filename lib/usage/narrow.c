@@ -91,16 +91,14 @@ static bool may_be_older(unsigned set, const int64_t alloc_n[MT_CATEGORY_N])
     return set & older;
 }
 
-/* Older blocks are in no category, and estimates of them are of several: of one of these, only the
- * size of all of them says anything. */
-static void add_older(const struct mt_run *run, const struct mt_run_device *of,
-                      struct mt_run_device *d)
+/* Older blocks are in no category, not even those that the recording frees, and estimates of them
+ * are of several: of one of these, only the size of all of them says anything. */
+static void add_older(const struct mt_run_device *of, struct mt_run_device *d)
 {
-    int64_t kept_b = mt_run_is_snapshot(run) ? of->start_b : mt_run_kept(run, of);
-    d->older_used = of->older_used || kept_b;
-    if (!of->older_used && kept_b > 0) {
+    d->older_used = of->older_used || of->start_b;
+    if (!of->older_used && of->start_b > 0) {
         d->older_least_b = 0;
-        d->older_most_b = kept_b;
+        d->older_most_b = of->start_b;
     }
 }
 
@@ -204,7 +202,7 @@ enum mt_status mt_narrow_device(struct mt_db *db, const struct mt_run *run,
     int64_t alloc_n[MT_CATEGORY_N] = {0};
     MT_TRY(add_sums(db, &d, alloc_n, err));
     if (may_be_older(to->set, alloc_n))
-        add_older(run, device, &d);
+        add_older(device, &d);
     d.unseen_b = mt_wrap_sub(f.freed_b, d.freed_b);
     d.freed_b = f.freed_b;
     d.freed_n = mt_wrap_sub(d.alloc_n, d.at_end_n);

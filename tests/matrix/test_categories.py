@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import re
+import subprocess
 
 import mt
 
@@ -283,6 +284,16 @@ def older():
 
     m.run("import", f"{RECORDED}/cnn_nograd.json.zst", "--name", "told", "--base", "1MiB")
     m.run("import", f"{RECORDED}/cnn_nograd.json.zst", "--name", "told_none", "--base", "0")
+    trace = json.loads(subprocess.run(["zstd", "-dc", f"{RECORDED}/mlp_adam.json.zst"], capture_output=True, check=True).stdout)
+    for e in trace["traceEvents"]:
+        e.get("args", {}).pop("Total Allocated", None)
+    last = max((e for e in trace["traceEvents"] if e["name"] == "[memory]"), key=lambda e: e["ts"])
+    trace["traceEvents"].append(last | {"ts": last["ts"] + 1, "args": last["args"] | {"Addr": 64, "Bytes": -(1 << 20), "Ev Idx": 1 << 30}})
+    with open("frees_older.json", "w") as f:
+        json.dump(trace, f)
+    m.run("import", "frees_older.json", "--name", "frees_older")
+    judged(3, "frees_older", "--category", "parameters", "--max-peak", "3.6MiB")
+    judged(0, "frees_older", "--category", "parameters", "--max-peak", "4.6MiB")
     for figure in ("--max-peak", "--max-at-end"):
         for run in ("cnn_nograd", "mlp_adam_warm", "gpt_adamw_warm", "cnn_sgd_keep_warm"):
             for words in ("parameters", "optimizer-state", "activations,parameters"):
