@@ -27,6 +27,10 @@ static bool resume(struct mt_strace *r, uint32_t thread, struct mt_fields *f)
     struct mt_buf *pending = &r->processes.threads.v[thread].pending;
     const char *s, *rest;
     size_t n;
+    mt_field_blanks(f);
+    if (f->end - f->p > 6 && memcmp(f->p, "execve", 6) == 0 &&
+        (pending->n < 6 || memcmp(pending->s, "execve", 6) != 0))
+        mt_strace_take_over(r, thread); /* -qqq does not say so */
     if (!mt_field_until(f, '>', &s, &n) || n < 8 || memcmp(s + n - 7, "resumed", 7) != 0 ||
         !pending->n)
         return false;
@@ -137,22 +141,35 @@ static bool is_end(struct mt_fields f)
     return mt_strace_number(&f, &number) && number && number <= MT_ARRAY_LEN(ends);
 }
 
+/* "+++ exited with 0 +++": whether it has called exit() or not, no more lines of it follow. */
+static void ends(struct mt_strace *r, uint32_t thread)
+{
+    if (!r->processes.threads.v[thread].ended)
+        mt_strace_exit(r, thread);
+    r->processes.threads.v[thread].gone = false;
+}
+
 /* "+++ exited with 0 +++", "--- SIGCHLD {.., si_pid=12, ..} ---" */
-static void read_sign(struct mt_strace *r, uint32_t thread, struct mt_fields f)
+static enum mt_status read_sign(struct mt_strace *r, uint32_t thread, struct mt_fields f,
+                                struct mt_err *err)
 {
     static const char child[] = "si_pid=";
     int64_t pid;
     if (mt_field_take(&f, "+++")) {
         if (mt_field_take(&f, "exited") || mt_field_take(&f, "killed"))
-            mt_strace_exit(r, thread);
-        return;
+            ends(r, thread);
+        if (!mt_field_take(&f, "superseded by execve"))
+            return MT_OK;
+        mt_strace_take_over(r, thread);
+        return mt_strace_run(r, thread, err);
     }
     const char *at = memmem(f.p, (size_t)(f.end - f.p), child, sizeof child - 1);
     if (mt_field_take(&f, "--- SIGCHLD") && at) {
         struct mt_fields number = {at + sizeof child - 1, f.end};
         if (mt_field_decimal(&number, &pid) && pid > 0)
-            mt_strace_was_child(r, thread, (uint64_t)pid, is_end(f));
+            mt_strace_was_child(r, (uint64_t)pid, is_end(f));
     }
+    return MT_OK;
 }
 
 /* Whether what stands before a call, or the end of one or of a thread, cannot be read. */
@@ -164,6 +181,18 @@ static bool is_damaged(const struct mt_fields *f)
         return false;
     return (memchr(f->p, '(', n) && (ends_later(f) || memmem(f->p, n, " = ", 3))) ||
            memmem(f->p, n, " resumed>", 9) || memmem(f->p, n, "+++ ", 4);
+}
+
+/* Whether it is strace that wrote the line: the end of a call, a sign, or a call that is read. */
+static bool is_known(const struct mt_fields *f)
+{
+    static const char *const marks[] = {"<... ", "+++ ", "--- "};
+    const size_t n = (size_t)(f->end - f->p);
+    const char *end = memchr(f->p, '(', n);
+    for (size_t i = 0; i < MT_ARRAY_LEN(marks); i++)
+        if (n > 4 && memcmp(f->p, marks[i], 4) == 0)
+            return true;
+    return end && mt_strace_knows(f->p, (size_t)(end - f->p));
 }
 
 static enum mt_status read_line(struct mt_strace *r, struct mt_err *err)
@@ -190,11 +219,10 @@ static enum mt_status read_line(struct mt_strace *r, struct mt_err *err)
     struct mt_fields call = f, program = f;
     if (r->processes.threads.n && !r->processes.running_n)
         r->again_n += mt_field_take(&program, "execve(");
-    uint32_t thread = mt_strace_thread(r, pid);
-    if (*f.p == '+' || *f.p == '-') {
-        read_sign(r, thread, f);
-        return MT_OK;
-    }
+    uint32_t thread;
+    MT_TRY(mt_strace_thread(r, pid, f, !r->whole && is_known(&f), &thread, err));
+    if (*f.p == '+' || *f.p == '-')
+        return read_sign(r, thread, f, err);
     if (mt_field_take(&f, "<...") && !resume(r, thread, &f))
         return MT_OK;
     if (take_other_pid(&call, &pid))
@@ -229,8 +257,23 @@ static bool is_attached(const struct mt_line *line, size_t *begun, uint64_t *pid
     return true;
 }
 
-/* false: the line is not whole yet. */
-static bool make_whole(struct mt_strace *r)
+/* Whose line it is that has begun is known before strace follows another one. */
+static enum mt_status settle(struct mt_strace *r, size_t begun, struct mt_err *err)
+{
+    struct mt_fields f = mt_fields_of(r->line.s, begun);
+    struct mt_call_clock clock = r->clock;
+    int64_t t;
+    uint32_t thread;
+    if (mt_call_pid(&f))
+        return MT_OK;
+    mt_call_time(&f, &clock, &t);
+    mt_call_place(&f);
+    mt_field_blanks(&f);
+    return f.p < f.end && is_known(&f) ? mt_strace_thread(r, 0, f, true, &thread, err) : MT_OK;
+}
+
+/* *whole false: the line goes on in the next one. */
+static enum mt_status make_whole(struct mt_strace *r, bool *whole, struct mt_err *err)
 {
     struct mt_line *line = &r->line;
     size_t begun;
@@ -238,10 +281,13 @@ static bool make_whole(struct mt_strace *r)
     if (r->whole)
         mt_buf_clear(&r->held);
     r->whole = false;
-    if (is_attached(line, &begun, &pid)) {
+    *whole = !is_attached(line, &begun, &pid);
+    if (!*whole) {
+        if (!r->held.n)
+            MT_TRY(settle(r, begun, err));
         mt_buf_add(&r->held, line->s, r->held.n + begun < PENDING_MAX ? begun : 0);
         mt_strace_attached(r, pid);
-        return false;
+        return MT_OK;
     }
     if (r->held.n) {
         mt_buf_add(&r->held, line->s, line->n);
@@ -249,18 +295,19 @@ static bool make_whole(struct mt_strace *r)
         line->s = r->held.s;
         line->n = r->held.n;
     }
-    return true;
+    return MT_OK;
 }
 
 /* ---- the whole ---- */
 
 static enum mt_status read_all(struct mt_strace *r, struct mt_err *err)
 {
-    bool any = true;
+    bool any = true, whole;
     uint64_t line_n = 0;
     enum mt_status st;
     while ((st = mt_reader_line(&r->lines, &r->line, r->opts, r->rec, &any, err)) == MT_OK && any) {
-        if (make_whole(r))
+        MT_TRY(make_whole(r, &whole, err));
+        if (whole)
             MT_TRY(read_line(r, err));
         if (++line_n % LINES_PER_CHECK == 0)
             MT_TRY(mt_strace_check_memory(r, err));

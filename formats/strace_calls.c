@@ -4,13 +4,12 @@
 #include <string.h>
 
 enum { STACK_MAX = 1 << 12, PAGE = 4096 };
-enum { NOTHING, MAPS, UNMAPS, MOVES, PROTECTS, BREAKS, FORKS, RUNS, WAITS };
+enum { NOTHING, MAPS, UNMAPS, MOVES, PROTECTS, BREAKS, FORKS, RUNS, WAITS, EXITS, EXITS_ALL };
 
 void mt_strace_init(struct mt_strace *r)
 {
     mt_path_tree_init(&r->paths, r->rec);
     mt_strtab_init(&r->functions);
-    r->processes.forking = MT_NONE;
     r->heap = mt_heap_open(r->rec, MT_DEVICE_HEAP);
 }
 
@@ -26,6 +25,7 @@ void mt_strace_free(struct mt_strace *r)
     mt_vec_free(&r->processes.threads);
     mt_vec_free(&r->processes.all);
     mt_vec_free(&r->processes.moving);
+    mt_vec_free(&r->processes.making);
     mt_map_free(&r->processes.of_pid);
     mt_map_free(&r->processes.children);
     mt_map_free(&r->processes.made);
@@ -75,18 +75,28 @@ static enum mt_status tick(struct mt_strace *r, struct mt_err *err)
 static const struct {
     const char *name;
     int what;
-} calls[] = {{"mmap", MAPS},         {"mmap2", MAPS},   {"munmap", UNMAPS}, {"mremap", MOVES},
-             {"mprotect", PROTECTS}, {"brk", BREAKS},   {"clone", FORKS},   {"clone3", FORKS},
-             {"fork", FORKS},        {"vfork", FORKS},  {"execve", RUNS},   {"execveat", RUNS},
-             {"wait4", WAITS},       {"waitpid", WAITS}};
+} calls[] = {
+    {"mmap", MAPS},         {"mmap2", MAPS},    {"munmap", UNMAPS}, {"mremap", MOVES},
+    {"mprotect", PROTECTS}, {"brk", BREAKS},    {"clone", FORKS},   {"clone3", FORKS},
+    {"fork", FORKS},        {"vfork", FORKS},   {"execve", RUNS},   {"execveat", RUNS},
+    {"wait4", WAITS},       {"waitpid", WAITS}, {"exit", EXITS},    {"exit_group", EXITS_ALL}};
 
-static int call_of(const struct mt_strace_call *call)
+static int call_of(const char *name, size_t n)
 {
     for (size_t i = 0; i < MT_ARRAY_LEN(calls); i++)
-        if (strlen(calls[i].name) == call->name_n &&
-            memcmp(calls[i].name, call->name, call->name_n) == 0)
+        if (strlen(calls[i].name) == n && memcmp(calls[i].name, name, n) == 0)
             return calls[i].what;
     return NOTHING;
+}
+
+bool mt_strace_knows(const char *name, size_t n)
+{
+    return call_of(name, n) != NOTHING;
+}
+
+bool mt_strace_makes(const char *name, size_t n)
+{
+    return call_of(name, n) == FORKS;
 }
 
 /* strace -X raw and -e raw write numbers for NULL, sizes and flags. */
@@ -271,21 +281,25 @@ static void begin_unmapping(struct mt_strace *r, uint32_t thread, struct mt_fiel
 
 void mt_strace_pending(struct mt_strace *r, uint32_t thread, const char *s, size_t n)
 {
-    static const char *const forks[] = {"clone(", "clone3(", "fork(", "vfork("};
+    const char *end = memchr(s, '(', n);
+    const int what = end ? call_of(s, (size_t)(end - s)) : NOTHING;
     mt_buf_set(&r->processes.threads.v[thread].pending, s, n);
-    for (size_t i = 0; i < MT_ARRAY_LEN(forks); i++)
-        if (n >= strlen(forks[i]) && memcmp(s, forks[i], strlen(forks[i])) == 0)
-            r->processes.forking = thread;
-    begin_unmapping(r, thread, mt_fields_of(s, n));
+    if (what == FORKS)
+        mt_strace_forking(r, thread);
+    if (what == EXITS || what == EXITS_ALL)
+        mt_strace_calls_exit(r, thread, what == EXITS_ALL);
+    if (!r->processes.threads.v[thread].ended)
+        begin_unmapping(r, thread, mt_fields_of(s, n));
 }
 
 enum mt_status mt_strace_becomes(struct mt_strace *r, uint32_t thread, uint64_t pid, const char *s,
                                  size_t n, struct mt_err *err)
 {
-    uint32_t first = mt_strace_thread(r, pid);
+    uint32_t first;
+    MT_TRY(mt_strace_thread(r, pid, mt_fields_of(s, n), true, &first, err));
     mt_strace_pending(r, first, s, n);
     if (first != thread)
-        mt_strace_exit(r, thread);
+        mt_strace_calls_exit(r, thread, false);
     return mt_strace_leave(r, err);
 }
 
@@ -297,17 +311,21 @@ static void waited(struct mt_strace *r, const struct mt_strace_call *call)
     uint64_t pid;
     const bool goes_on = has(call->args, "WIFSTOPPED", 0) || has(call->args, "WIFCONTINUED", 0);
     if (!goes_on && mt_strace_number(&f, &pid) && pid)
-        mt_strace_was_child(r, call->thread, pid, true);
+        mt_strace_was_child(r, pid, true);
 }
 
 enum mt_status mt_strace_begin(struct mt_strace *r, const struct mt_strace_call *call,
                                struct mt_err *err)
 {
-    int what = call_of(call);
+    int what = call_of(call->name, call->name_n);
     struct mt_fields result = call->result;
     int64_t failed = 0;
-    if (what == NOTHING)
+    if (what == NOTHING || r->processes.threads.v[call->thread].ended)
         return MT_OK;
+    if (what == EXITS || what == EXITS_ALL) {
+        mt_strace_calls_exit(r, call->thread, what == EXITS_ALL);
+        return MT_OK;
+    }
     bool fails = (mt_field_decimal(&result, &failed) && failed < 0) || mt_field_take(&result, "?");
     r->call_n += what < FORKS;
     struct mt_strace_thread *t = &r->processes.threads.v[call->thread];

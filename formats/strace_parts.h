@@ -24,10 +24,15 @@ struct mt_strace_processes {
     MT_VEC(struct mt_strace_thread {
         uint64_t pid;
         uint32_t process;
-        uint32_t root; /* node with --split thread; MT_NONE: none yet */
+        uint32_t root;    /* node with --split thread; MT_NONE: none yet */
+        uint32_t group;   /* the thread that is first of those that end together */
+        uint32_t group_n; /* of the first: how many of them have not ended */
+        bool seen;        /* strace follows it: it had a line, or it was said */
         bool ended;
+        bool gone; /* by its own call, or as one of its group did: some of its lines may follow */
         bool guessed;                   /* nobody has said whether it is a thread or a process */
         bool announced;                 /* its parent's call has returned */
+        bool ran;                       /* it has run another program */
         struct mt_buf pending;          /* a call that has not returned yet */
         bool early;                     /* what that unmaps is gone */
         bool moved;                     /* what that moves is gone, and others have its addresses */
@@ -41,14 +46,19 @@ struct mt_strace_processes {
     })
     all;
     struct mt_map children;  /* numbers that strace said it attached, as it does without -o */
-    struct mt_map made;      /* numbers that calls returned before that: 1 and the process that it
-                                is a thread of; 0: a process of its own */
+    struct mt_map made;      /* numbers that calls returned before that: 1 and whose memory it has
+                                (mt_strace_threads.c); 0: a process of its own */
     MT_VEC(uint32_t) moving; /* threads with moves_bytes, and some that had any */
+    uint64_t made_last;      /* the last of them; 0: none */
+    bool bare;               /* a line had no number */
     bool tells; /* calls that make others are in the log, and it has no numbers at its beginning */
     struct mt_map of_pid;
     uint32_t running_n; /* threads */
+    uint32_t seen_n;    /* of these */
+    uint32_t only;      /* the thread of the last line without a number */
     uint32_t left;      /* a process whose threads have ended, + 1; 0: none, or all is gone of it */
-    uint32_t forking;   /* the last thread that began to make another; MT_NONE: none did */
+    uint32_t last;      /* the same of the process that was the last one when it ended */
+    MT_VEC(uint32_t) making; /* threads that began to make another, and some that did before */
 };
 
 struct mt_strace {
@@ -88,6 +98,9 @@ void mt_strace_free(struct mt_strace *r);
 /* Counts what is kept beside the recording. Errors: MT_ELIMIT. */
 enum mt_status mt_strace_check_memory(struct mt_strace *r, struct mt_err *err);
 
+/* Whether a call of that name is one that is read; whether it makes threads or processes. */
+bool mt_strace_knows(const char *name, size_t n);
+bool mt_strace_makes(const char *name, size_t n);
 /* A number, decimal or behind "0x". */
 bool mt_strace_number(struct mt_fields *f, uint64_t *v);
 /* Whether the next byte is one that ends an argument, or a result. */
@@ -114,24 +127,33 @@ enum mt_status mt_strace_close(struct mt_strace *r, struct mt_err *err);
 
 /* ---- threads and processes (strace_threads.c) ---- */
 
-/* Number of the thread a line is of; pid 0: it has none. */
-uint32_t mt_strace_thread(struct mt_strace *r, uint64_t pid);
+/* Number of the thread that a line is of, behind its times; pid 0: it has none. Without -o lines
+ * have none while strace follows only one: where it is known that strace wrote it, others have
+ * ended then, if nobody has said so. */
+enum mt_status mt_strace_thread(struct mt_strace *r, uint64_t pid, struct mt_fields line,
+                                bool known, uint32_t *thread, struct mt_err *err);
 struct mt_strace_process *mt_strace_process_of(struct mt_strace *r, uint32_t thread);
 /* strace says that it follows a new thread or process. Where it says so, lines have no number while
  * there is only one. */
 void mt_strace_attached(struct mt_strace *r, uint64_t pid);
+/* A thread begins a call that makes a thread or a process. */
+void mt_strace_forking(struct mt_strace *r, uint32_t thread);
 /* A call that made a thread or a process has returned its number. */
 void mt_strace_forked(struct mt_strace *r, const struct mt_strace_call *call);
-/* A thread runs another program, without what its process had; one that shares that leaves it to
- * the others. */
+/* A thread runs another program, without what its process had; one that shares that with another
+ * process leaves it to that. */
 enum mt_status mt_strace_run(struct mt_strace *r, uint32_t thread, struct mt_err *err);
+/* Another thread of its process has begun to run another program, and is this one from now on. */
+void mt_strace_take_over(struct mt_strace *r, uint32_t thread);
 /* What a process has when it ends is gone when the log goes on (mt_strace_leave), as it does not
  * behind the last one: that is the first one, though of others nobody has said that they ended. */
 void mt_strace_exit(struct mt_strace *r, uint32_t thread);
+/* A thread has called exit(), or exit_group(): with all others of its process. */
+void mt_strace_calls_exit(struct mt_strace *r, uint32_t thread, bool group);
 enum mt_status mt_strace_leave(struct mt_strace *r, struct mt_err *err);
 bool mt_strace_is_first(const struct mt_strace *r, uint32_t process);
-/* What has that number is a process, which the thread made; ended: it is gone, which strace -qqq
- * says nowhere else. */
-void mt_strace_was_child(struct mt_strace *r, uint32_t thread, uint64_t pid, bool ended);
+/* What has that number is a process, which another made; ended: it is gone, which strace -qqq
+ * may say nowhere else. */
+void mt_strace_was_child(struct mt_strace *r, uint64_t pid, bool ended);
 
 #endif

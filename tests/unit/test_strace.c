@@ -108,7 +108,8 @@ static const struct summed_file files[] = {
      " alloc 4096 n 1 peak 4096 end 4096 moments 1 events 1\n[anonymous memory] 4096/4096/4096\n"},
     {"children whose end only their parents are told (-qqq)",
      "1 mmap(NULL, 4096, " RW ") = 0x10000\n1 clone(child_stack=NULL, flags=SIGCHLD) = 2\n"
-     "2 clone(child_stack=0x1, flags=CLONE_VM) = 3\n3 mmap(NULL, 8192, " RW ") = 0x20000\n"
+     "2 clone(child_stack=0x1, flags=CLONE_VM|CLONE_THREAD) = 3\n"
+     "3 mmap(NULL, 8192, " RW ") = 0x20000\n"
      "1 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_STOPPED, si_pid=2} ---\n"
      "1 vfork() = 4\n1 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_KILLED, si_pid=4} ---\n"
      "1 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=2} ---\n1 exit_group(0) = ?\n",
@@ -216,6 +217,66 @@ static const struct summed_file files[] = {
      "execve in pid 8 +++\n7 <... execve resumed>) = 0\n7 mmap(NULL, 4096, " RW ") = 0x10000\n",
      " alloc 12288 n 2 peak 8192 end 4096 moments 2 events 2\n[anonymous memory] "
      "12288/8192/4096\n"},
+    {"another thread runs another program, as strace from 6.0 on says",
+     "7 mmap(NULL, 8192, " RW ") = 0x10000\n7 clone(flags=CLONE_VM|CLONE_THREAD) = 8\n"
+     "7 futex(0x1 <unfinished ...>\n8 mmap(NULL, 8192, " RW ") = 0x20000\n"
+     "8 execve(\"./b\", [\"./b\"], 0x7f <unfinished ...>\n7 <... futex resumed>) = ?\n"
+     "7 +++ superseded by execve in pid 8 +++\n7 <... execve resumed>) = 0\n"
+     "7 mmap(NULL, 4096, " RW ") = 0x10000\n7 +++ exited with 0 +++\n",
+     " alloc 20480 n 3 peak 16384 end 4096 moments 3 events 3\n[anonymous memory] "
+     "20480/16384/4096\n"},
+    {"another thread runs another program, and strace does not say so (-qqq)",
+     "7 mmap(NULL, 8192, " RW ") = 0x10000\n7 clone(flags=CLONE_VM|CLONE_THREAD) = 8\n"
+     "7 clone(flags=CLONE_VM|CLONE_THREAD) = 9\n9 pause( <unfinished ...>\n"
+     "8 execve(\"./b\", [\"./b\"], 0x7f <unfinished ...>\n7 <... execve resumed>) = 0\n"
+     "7 mmap(NULL, 4096, " RW ") = 0x10000\n7 execve(\"./c\", [\"./c\"], 0x7f) = 0\n"
+     "7 mmap(NULL, 4096, " RW ") = 0x10000\n7 exit_group(0) = ?\n",
+     " alloc 16384 n 3 peak 8192 end 4096 moments 2 events 3\n[anonymous memory] "
+     "16384/8192/4096\n"},
+    {"children for whom nobody waits: that they end is what they call (-qqq)",
+     "1 mmap(NULL, 4096, " RW ") = 0x10000\n1 clone(child_stack=NULL, flags=SIGCHLD) = 2\n"
+     "2 mmap(NULL, 8192, " RW ") = 0x20000\n2 clone(flags=CLONE_VM|CLONE_THREAD) = 3\n"
+     "2 exit(0) = ?\n3 mmap(NULL, 8192, " RW ") = 0x40000\n3 exit_group(0 <unfinished ...>\n"
+     "1 mmap(NULL, 8192, " RW ") = 0x20000\n3 <... exit_group resumed>) = ?\n1 exit_group(0) = ?\n",
+     " alloc 28672 n 4 peak 20480 end 12288 moments 4 events 4\n[anonymous memory] "
+     "28672/20480/12288\n"},
+    {"a vfork'd child that ends leaves all to its parent",
+     "1 mmap(NULL, 4096, " RW ") = 0x10000\n1 vfork( <unfinished ...>\n2 exit_group(1) = ?\n"
+     "1 <... vfork resumed>) = 2\n1 mmap(NULL, 4096, " RW ") = 0x20000\n1 exit_group(0) = ?\n",
+     " alloc 8192 n 2 peak 8192 end 8192 moments 2 events 2\n[anonymous memory] 8192/8192/8192\n"},
+    {"a child whose program runs before vfork returns keeps its own memory",
+     "1 mmap(NULL, 4096, " RW ") = 0x10000\n1 vfork( <unfinished ...>\n"
+     "2 execve(\"./b\", [], 0x7f) = 0\n2 mmap(NULL, 8192, " RW ") = 0x10000\n"
+     "1 <... vfork resumed>) = 2\n1 munmap(0x10000, 4096) = 0\n2 munmap(0x10000, 8192) = 0\n"
+     "2 exit_group(0) = ?\n1 mmap(NULL, 4096, " RW ") = 0x20000\n1 exit_group(0) = ?\n",
+     " alloc 16384 n 3 peak 12288 end 4096 moments 5 events 5\n[anonymous memory] "
+     "16384/12288/4096\n"},
+    {"without -o, -qqq: the number by which a call returns is that of the lines without one",
+     "mmap(NULL, 4096, " RW ") = 0x10000\nclone(child_stack=NULL, flags=SIGCHLD <unfinished ...>\n"
+     "[pid 8] mmap(NULL, 8192, " RW ") = 0x20000\n[pid 7] <... clone resumed>) = 8\n"
+     "[pid 7] wait4(8,  <unfinished ...>\n[pid 8] munmap(0x20000, 4096) = 0\n"
+     "[pid 8] exit_group(0) = ?\n<... wait4 resumed>NULL, 0, NULL) = 8\n"
+     "clone(child_stack=NULL, flags=SIGCHLD) = 9\n[pid 9] mmap(NULL, 8192, " RW ") = 0x20000\n"
+     "[pid 9] kill(9, SIGKILL) = 0\nmmap(NULL, 4096, " RW ") = 0x20000\nexit_group(0) = ?\n",
+     " alloc 24576 n 4 peak 12288 end 8192 moments 4 events 5\n[anonymous memory] "
+     "24576/12288/8192\n"},
+    {"without -o: a child that goes on when its parent has ended",
+     "mmap(NULL, 4096, " RW ") = 0x10000\nclone(child_stack=NULL, flags=SIGCHLD) = 8\n"
+     "exit_group(0) = ?\n+++ exited with 0 +++\nstrace: Process 8 attached\n"
+     "mmap(NULL, 8192, " RW ") = 0x20000\nexit_group(0) = ?\n+++ exited with 0 +++\n"
+     "% time     seconds  usecs/call     calls    errors syscall\n"
+     "------ ----------- ----------- --------- --------- ----------------\n"
+     "100.00    0.000000           0        41         1 total\n",
+     " alloc 12288 n 2 peak 8192 end 8192 moments 2 events 2\n[anonymous memory] "
+     "12288/8192/8192\n"},
+    {"without -o, of a process that strace attaches to (-p, -D)",
+     "strace: Process 7 attached\nmmap(NULL, 4096, " RW ") = 0x10000\n"
+     "clone(child_stack=NULL, flags=SIGCHLD) = 8\nwait4(8, strace: Process 8 attached\n"
+     " <unfinished ...>\n[pid 8] mmap(NULL, 8192, " RW ") = 0x20000\n"
+     "[pid 8] +++ exited with 0 +++\n<... wait4 resumed>NULL, 0, NULL) = 8\n"
+     "mmap(NULL, 4096, " RW ") = 0x20000\n+++ exited with 0 +++\n",
+     " alloc 16384 n 3 peak 12288 end 8192 moments 3 events 3\n[anonymous memory] "
+     "16384/12288/8192\n"},
     {"a child that ends",
      "7 fork() = 8\n8 mmap(NULL, 4096, " RW ") = 0x10000\n8 munmap(0x20000, 4096) = 0\n8 +++ "
      "exited with 0 +++\n7 mmap(NULL, 4096, " RW ") = 0x10000\n7 +++ exited with 0 +++\n",
