@@ -65,14 +65,23 @@ bool mt_call_time(struct mt_fields *f, struct mt_call_clock *clock, int64_t *t)
     return true;
 }
 
-void mt_call_place(struct mt_fields *f)
+/* "[00007f0123456789]", or "[  59]", the number of the call (strace -n) */
+static bool take_place(struct mt_fields *f)
 {
     struct mt_fields at = *f;
     uint64_t place;
-    if (mt_field_take(&at, "[????????????????]")) /* of a thread that has ended */
-        *f = at;
-    else if (mt_field_take(&at, "[") &&
-             (mt_field_address(&at, &place) || mt_field_hex(&at, &place)) &&
-             mt_field_take(&at, "]"))
-        *f = at;
+    if (!mt_field_take(&at, "[????????????????]")) { /* of a thread that has ended */
+        if (!mt_field_take(&at, "[") ||
+            (!mt_field_address(&at, &place) && !mt_field_hex(&at, &place)) ||
+            !mt_field_take(&at, "]"))
+            return false;
+    }
+    *f = at;
+    return true;
+}
+
+void mt_call_place(struct mt_fields *f)
+{
+    if (take_place(f))
+        take_place(f);
 }

@@ -30,7 +30,7 @@ static bool resume(struct mt_strace *r, uint32_t thread, struct mt_fields *f)
     mt_field_blanks(f);
     if (f->end - f->p > 6 && memcmp(f->p, "execve", 6) == 0 &&
         (pending->n < 6 || memcmp(pending->s, "execve", 6) != 0))
-        mt_strace_take_over(r, thread); /* -qqq does not say so */
+        mt_strace_take_over(r, thread, 0); /* -qqq does not say so */
     if (!mt_field_until(f, '>', &s, &n) || n < 8 || memcmp(s + n - 7, "resumed", 7) != 0 ||
         !pending->n)
         return false;
@@ -158,9 +158,9 @@ static enum mt_status read_sign(struct mt_strace *r, uint32_t thread, struct mt_
     if (mt_field_take(&f, "+++")) {
         if (mt_field_take(&f, "exited") || mt_field_take(&f, "killed"))
             ends(r, thread);
-        if (!mt_field_take(&f, "superseded by execve"))
+        if (!mt_field_take(&f, "superseded by execve in pid") || !mt_field_decimal(&f, &pid))
             return MT_OK;
-        mt_strace_take_over(r, thread);
+        mt_strace_take_over(r, thread, (uint64_t)pid);
         return mt_strace_run(r, thread, err);
     }
     const char *at = memmem(f.p, (size_t)(f.end - f.p), child, sizeof child - 1);

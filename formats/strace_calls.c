@@ -191,6 +191,7 @@ static bool take_args(struct mt_strace *r, int what, const struct mt_strace_call
     case MAPS:
         if (!take_address(&a, at) || !take_size(&a, &r->next.bytes))
             return false;
+        r->next.anywhere = !*at;
         prot = take_flags(&a);
         flags = take_flags(&a);
         fd = take_flags(&a);
@@ -439,6 +440,17 @@ static enum mt_status unmap(struct mt_strace *r, uint64_t at, uint64_t bytes, st
     return MT_OK;
 }
 
+/* mmap(). Where the kernel chose a place at which something is, that was unmapped by what is not in
+ * the log, or is of another process. */
+static enum mt_status map(struct mt_strace *r, uint32_t node, struct mt_err *err)
+{
+    struct mt_mappings *m = &mt_strace_process_of(r, r->next.thread)->mappings;
+    bool known;
+    MT_TRY(mt_mappings_unmap(m, r->heap, r->next.at, r->next.bytes, &known, err));
+    r->over_n += known && r->next.anywhere;
+    return mt_mappings_map(m, r->heap, r->next.at, r->next.bytes, r->next.reserved, node, err);
+}
+
 /* mremap(). Of a mapping that is older than the log, all that is there then is new. */
 static enum mt_status move(struct mt_strace *r, uint32_t node, struct mt_err *err)
 {
@@ -484,7 +496,7 @@ enum mt_status mt_strace_happen(struct mt_strace *r, struct mt_err *err)
         MT_TRY(leave_moving(r, err));
     switch (what) {
     case MAPS:
-        return mt_mappings_map(m, r->heap, r->next.at, r->next.bytes, r->next.reserved, node, err);
+        return map(r, node, err);
     case UNMAPS:
         return unmap(r, r->next.at, r->next.bytes, err);
     case MOVES:
@@ -497,12 +509,31 @@ enum mt_status mt_strace_happen(struct mt_strace *r, struct mt_err *err)
     }
 }
 
+/* What the log is seen to lack. */
+static void note_lacks(struct mt_strace *r)
+{
+    const struct mt_strace_processes *p = &r->processes;
+    if (!r->mixed_n && p->guessed)
+        r->mixed_n = r->over_n > 0;
+    if (r->mixed_n)
+        mt_rec_note_n(r->rec, MT_NOTE_PROCESSES, r->mixed_n + 1, -1);
+    if (!p->numbered && p->thread_n)
+        mt_rec_note_detail(r->rec, MT_NOTE_UNWATCHED,
+                           "strace followed one thread of %u, and follows all with -f",
+                           p->thread_n + 1);
+    else if (!r->mixed_n && r->over_n)
+        mt_rec_note_detail(r->rec, MT_NOTE_UNWATCHED,
+                           "memory was unmapped by what is not in the log");
+    else
+        return;
+    mt_rec_note(r->rec, MT_NOTE_UNWATCHED, -1, 0);
+}
+
 enum mt_status mt_strace_close(struct mt_strace *r, struct mt_err *err)
 {
     if (r->processes.left && !mt_strace_is_first(r, r->processes.left - 1))
         MT_TRY(mt_strace_leave(r, err));
-    if (r->mixed_n)
-        mt_rec_note_n(r->rec, MT_NOTE_PROCESSES, r->mixed_n + 1, -1);
+    note_lacks(r);
     if (r->again_n)
         mt_rec_note_n(r->rec, MT_NOTE_APPENDED, r->again_n + 1, -1);
     return mt_heap_close(r->heap, err);

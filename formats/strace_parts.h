@@ -51,6 +51,8 @@ struct mt_strace_processes {
     MT_VEC(uint32_t) moving; /* threads with moves_bytes, and some that had any */
     uint64_t made_last;      /* the last of them; 0: none */
     bool bare;               /* a line had no number */
+    bool guessed, numbered;  /* one was guessed; a line had a number */
+    uint32_t thread_n;       /* threads that were in `made` */
     bool tells; /* calls that make others are in the log, and it has no numbers at its beginning */
     struct mt_map of_pid;
     uint32_t running_n; /* threads */
@@ -77,6 +79,7 @@ struct mt_strace {
     bool timed;
     uint64_t call_n;  /* that map memory */
     uint64_t mixed_n; /* processes taken for threads */
+    uint64_t over_n;  /* mappings that the kernel placed where others are: their end is not told */
     uint64_t again_n; /* programs that begin when all processes have ended: further logs */
     uint64_t beside;
     /* the call that happens when its stack is read */
@@ -84,8 +87,8 @@ struct mt_strace {
         int what; /* 0: none */
         uint32_t thread;
         uint64_t at, bytes, old_at, old_bytes;
-        bool reserved;
-        uint32_t kind; /* frame, where it has no stack */
+        bool reserved, anywhere; /* anywhere: the kernel chose a free place */
+        uint32_t kind;           /* frame, where it has no stack */
     } next;
     mt_native_steps steps;      /* of its stack, innermost first */
     struct mt_strtab functions; /* as written */
@@ -143,8 +146,9 @@ void mt_strace_forked(struct mt_strace *r, const struct mt_strace_call *call);
 /* A thread runs another program, without what its process had; one that shares that with another
  * process leaves it to that. */
 enum mt_status mt_strace_run(struct mt_strace *r, uint32_t thread, struct mt_err *err);
-/* Another thread of its process has begun to run another program, and is this one from now on. */
-void mt_strace_take_over(struct mt_strace *r, uint32_t thread);
+/* Another thread of its process has begun to run another program, and is this one from now on; pid:
+ * its number, 0: nobody says it. */
+void mt_strace_take_over(struct mt_strace *r, uint32_t thread, uint64_t pid);
 /* What a process has when it ends is gone when the log goes on (mt_strace_leave), as it does not
  * behind the last one: that is the first one, though of others nobody has said that they ended. */
 void mt_strace_exit(struct mt_strace *r, uint32_t thread);

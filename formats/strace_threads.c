@@ -115,6 +115,7 @@ void mt_strace_attached(struct mt_strace *r, uint64_t pid)
     const uint32_t sharing = take_made(p, pid);
     uint32_t known = mt_map_get(&p->of_pid, pid);
     *mt_map_at(&p->children, pid) = 0;
+    p->numbered = true;
     if (!p->threads.n) /* the first one, by -p or -D */
         known = p->only = add_thread(r, pid, add_process(r, false));
     if (sharing != MT_MAP_NONE && known == MT_MAP_NONE)
@@ -195,7 +196,7 @@ static uint32_t of_number(struct mt_strace *r, uint64_t pid, const struct mt_fie
     }
     uint32_t thread = add_thread(r, pid, p->threads.v[0].process);
     set_group(p, thread, p->threads.v[0].group);
-    p->threads.v[thread].guessed = true;
+    p->threads.v[thread].guessed = p->guessed = true;
     return thread;
 }
 
@@ -283,6 +284,7 @@ enum mt_status mt_strace_thread(struct mt_strace *r, uint64_t pid, struct mt_fie
     if (!pid)
         p->only = *thread;
     p->bare |= !pid && known;
+    p->numbered |= pid > 0;
     return mt_strace_leave(r, err);
 }
 
@@ -329,6 +331,7 @@ void mt_strace_forked(struct mt_strace *r, const struct mt_strace_call *call)
         see(p, announce(r, pid, sharing));
     else if (p->bare) { /* not in the log perhaps, or seen later */
         *mt_map_at(&p->made, pid) = sharing;
+        p->thread_n += sharing && (sharing - 1) % 2;
         p->made_last = pid;
         p->tells = true;
     } else
@@ -364,17 +367,18 @@ void mt_strace_calls_exit(struct mt_strace *r, uint32_t thread, bool group)
     mt_strace_exit(r, thread);
 }
 
-void mt_strace_take_over(struct mt_strace *r, uint32_t thread)
+void mt_strace_take_over(struct mt_strace *r, uint32_t thread, uint64_t pid)
 {
     static const char run[] = "execve";
     struct mt_strace_processes *p = &r->processes;
     struct mt_strace_thread *own = &p->threads.v[thread];
     for (uint32_t i = 0; i < p->threads.n; i++) {
         struct mt_strace_thread *t = &p->threads.v[i];
-        if (i == thread || t->ended || t->process != own->process || t->pending.n < sizeof run ||
-            memcmp(t->pending.s, run, sizeof run - 1) != 0)
+        const bool begun = t->pending.n > sizeof run && memcmp(t->pending.s, run, 6) == 0;
+        if (i == thread || t->ended || t->process != own->process || (pid ? t->pid != pid : !begun))
             continue;
-        mt_buf_set(&own->pending, t->pending.s, t->pending.n);
+        if (begun)
+            mt_buf_set(&own->pending, t->pending.s, t->pending.n);
         t->gone = true;
         mt_strace_exit(r, i);
         return;

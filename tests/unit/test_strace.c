@@ -277,6 +277,29 @@ static const struct summed_file files[] = {
      "mmap(NULL, 4096, " RW ") = 0x20000\n+++ exited with 0 +++\n",
      " alloc 16384 n 3 peak 12288 end 8192 moments 3 events 3\n[anonymous memory] "
      "16384/12288/8192\n"},
+    {"another thread runs another program, of which only that line tells (-e trace=%memory)",
+     "7 mmap(NULL, 8192, " RW ") = 0x10000\n8 mmap(NULL, 8192, " RW ") = 0x20000\n"
+     "7 +++ superseded by execve in pid 8 +++\n7 mmap(NULL, 4096, " RW ") = 0x10000\n",
+     " alloc 20480 n 3 peak 16384 end 4096 moments 3 events 3\n[anonymous memory] "
+     "20480/16384/4096\n"},
+    {"threads that strace does not follow (without -f)",
+     "mmap(NULL, 8192, " RW ") = 0x10000\nclone(flags=CLONE_VM|CLONE_THREAD) = 8\n"
+     "clone(flags=CLONE_VM|CLONE_VFORK) = 9\nfork() = 10\nexit_group(0) = ?\n",
+     " alloc 8192 n 1 peak 8192 end 8192 moments 1 events 1\n[anonymous memory] 8192/8192/8192\n"
+     "note unwatched 1\n"},
+    {"the kernel chooses a place where something is: what unmapped that is not in the log",
+     "mmap(NULL, 8192, " RW ") = 0x10000\nmmap(0x10000, 4096, " RW ") = 0x10000\n"
+     "mmap(NULL, 4096, " RW ") = 0x11000\n",
+     " alloc 16384 n 3 peak 8192 end 8192 moments 2 events 3\n[anonymous memory] "
+     "16384/8192/8192\nnote unwatched 1\n"},
+    {"the same of what may be other processes (-e trace=%memory)",
+     "7 mmap(NULL, 8192, " RW ") = 0x10000\n8 mmap(NULL, 8192, " RW ") = 0x20000\n"
+     "9 mmap(NULL, 8192, " RW ") = 0x20000\n",
+     " alloc 24576 n 3 peak 16384 end 16384 moments 2 events 3\n[anonymous memory] "
+     "24576/16384/16384\nnote processes 2\n"},
+    {"places and numbers of calls (-i -n)",
+     "7 1.5 [   9] [00007f0123456789] mmap(NULL, 4096, " RW ") = 0x10000\n",
+     " alloc 4096 n 1 peak 4096 end 4096 moments 1 ns 0\n[anonymous memory] 4096/4096/4096\n"},
     {"a child that ends",
      "7 fork() = 8\n8 mmap(NULL, 4096, " RW ") = 0x10000\n8 munmap(0x20000, 4096) = 0\n8 +++ "
      "exited with 0 +++\n7 mmap(NULL, 4096, " RW ") = 0x10000\n7 +++ exited with 0 +++\n",
