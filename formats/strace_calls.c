@@ -518,15 +518,15 @@ static void note_lacks(struct mt_strace *r)
     if (r->mixed_n)
         mt_rec_note_n(r->rec, MT_NOTE_PROCESSES, r->mixed_n + 1, -1);
     if (!p->numbered && p->thread_n)
-        mt_rec_note_detail(r->rec, MT_NOTE_UNWATCHED,
+        mt_rec_note_detail(r->rec, MT_NOTE_UNTRACED,
                            "strace followed one thread of %u, and follows all with -f",
                            p->thread_n + 1);
     else if (!r->mixed_n && r->over_n)
-        mt_rec_note_detail(r->rec, MT_NOTE_UNWATCHED,
+        mt_rec_note_detail(r->rec, MT_NOTE_UNTRACED,
                            "memory was unmapped by what is not in the log");
     else
         return;
-    mt_rec_note(r->rec, MT_NOTE_UNWATCHED, -1, 0);
+    mt_rec_note(r->rec, MT_NOTE_UNTRACED, -1, 0);
 }
 
 enum mt_status mt_strace_close(struct mt_strace *r, struct mt_err *err)

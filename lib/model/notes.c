@@ -52,6 +52,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_NO_ALLOCATIONS] = "no_allocations",
     [MT_NOTE_UNLISTED] = "unlisted",
     [MT_NOTE_PROCESSES] = "processes",
+    [MT_NOTE_UNTRACED] = "untraced",
     [MT_NOTE_APPENDED] = "appended",
     [MT_NOTE_REPORTS] = "reports",
     [MT_NOTE_AGAIN] = "reported_again",
@@ -91,6 +92,7 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_RESIDUAL] = ABOUT(ALL),
     [MT_NOTE_NO_ALLOCATIONS] = ABOUT(ALL),
     [MT_NOTE_PROCESSES] = ABOUT(ALL),
+    [MT_NOTE_UNTRACED] = ABOUT(ALL),
     [MT_NOTE_APPENDED] = ABOUT(ALL),
     [MT_NOTE_REPORTS] = ABOUT(END) | ABOUT(SITES),
     [MT_NOTE_AGAIN] = ABOUT(NO_FIGURE),
@@ -279,6 +281,7 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_PROCESSES] =
         "%N processes wrote this log, whose addresses are not told apart: figures "
         "may be off; write one for each",
+    [MT_NOTE_UNTRACED] = "not all was recorded, and figures may be off: %D",
     [MT_NOTE_APPENDED] =
         "%N recordings stand in this file, one behind the other, and figures are of all; import "
         "each by itself to tell them apart",

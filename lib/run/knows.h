@@ -84,13 +84,14 @@ enum mt_gap {
     MT_GAP_REST = 8,    /* something follows the recording's end, and was left out */
     MT_GAP_DAMAGE = 16, /* damaged events were left out */
     /* The recorder's own total shows that records of the device are missing: */
-    MT_GAP_MISSING = 32,  /* at the end it has more or less than they add up to */
-    MT_GAP_ABOVE = 64,    /* at some time it is above the level */
-    MT_GAP_BELOW = 128,   /* at some time it is below */
-    MT_GAP_NOTHING = 256, /* nothing was allocated: it was hardly recorded */
-    MT_GAP_MIXED = 512,   /* several processes wrote it, whose blocks are not told apart */
+    MT_GAP_MISSING = 32,     /* at the end it has more or less than they add up to */
+    MT_GAP_ABOVE = 64,       /* at some time it is above the level */
+    MT_GAP_BELOW = 128,      /* at some time it is below */
+    MT_GAP_NOTHING = 256,    /* nothing was allocated: it was hardly recorded */
+    MT_GAP_MIXED = 512,      /* several processes wrote it, whose blocks are not told apart */
+    MT_GAP_UNTRACED = 32768, /* calls of other threads, or other calls, are not in the log */
     /* All of these: something that happened in the recording is lost, or taken for another. */
-    MT_GAPS_INSIDE = 1023,
+    MT_GAPS_INSIDE = 1023 | MT_GAP_UNTRACED,
     /* Of runs without single records, in which levels are that much at least: */
     MT_GAP_OLDER = 1024, /* what is older is in no figure, though there is such */
     MT_GAP_PEAK = 2048,  /* between the moments that were recorded more may have been alive */
@@ -105,10 +106,10 @@ enum mt_gap {
 /* Frees may be missing: what seems to stay may have been freed, so nothing can be called a leak,
  * and what is alive at the end is unknown. */
 enum {
-    MT_GAPS_OF_FREES =
-        MT_GAP_END | MT_GAP_REST | MT_GAP_DAMAGE | MT_GAP_MISSING | MT_GAP_NOTHING | MT_GAP_MIXED
+    MT_GAPS_OF_FREES = MT_GAP_END | MT_GAP_REST | MT_GAP_DAMAGE | MT_GAP_MISSING | MT_GAP_NOTHING |
+                       MT_GAP_MIXED | MT_GAP_UNTRACED
 };
 /* Frees may be missing before others that are there: levels may be too high as well as too low. */
-enum { MT_GAPS_OF_LEVELS = MT_GAP_DAMAGE | MT_GAP_BELOW | MT_GAP_MIXED };
+enum { MT_GAPS_OF_LEVELS = MT_GAP_DAMAGE | MT_GAP_BELOW | MT_GAP_MIXED | MT_GAP_UNTRACED };
 
 #endif

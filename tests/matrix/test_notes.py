@@ -168,6 +168,12 @@ DURATIONS = ["table", "tree", "diff"]
 NONE = []  # no figure depends on it, or the report shows it otherwise
 
 MEMRAY = "allocator,num_allocations,size,tid,thread_name,stack_trace\nMALLOC,1,100,1,0x1,"
+UNFOLLOWED = """execve("./a", ["./a"], 0x1 /* 9 vars */) = 0
+mmap(NULL, 8192, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x7f0000010000
+clone3({flags=CLONE_VM|CLONE_THREAD, stack=0x7f0000010000}, 88) = 8
+exit_group(0) = ?
++++ exited with 0 +++
+"""
 
 # note: how to record it, who says it
 CASES = {
@@ -210,6 +216,7 @@ CASES = {
     "steps_renumbered": (corpus("pickle/marks-odd"), STEPS),
     "kinds_left_out": (default_kinds, END),
     "processes": (text("= Start\n+ 0x10 0x20\n= Start\n+ 0x30 0x20\n"), EVERY),
+    "untraced": (text(UNFOLLOWED), EVERY),
     "appended": (text("CMDLINE a\nMEM 5.0 1795253488.3\nCMDLINE b\nMEM 6.0 1795253499.3\n"), EVERY),
     "reports": (twice("heap/memcheck.txt"), END),
     "reported_again": (twice("heap/lsan.txt"), NONE),

@@ -138,6 +138,14 @@ for run, change in (("pid", lambda s: re.sub(r"^(\d+) +", r"[pid \1] ", s)), ("e
     device = imported(f"{run}.strace", run)
     m.check(all(device[c] == sample[c] for c in ("alloc_b", "alloc_n", "freed_b", "peak_b", "at_end_b")), run, "another form of lines", device, sample)
 
+# Threads that strace did not follow may have anything.
+with open("unfollowed", "w", encoding="utf-8") as f:
+    f.write('execve("./a", ["./a"], 0x1 /* 9 vars */) = 0\nmmap(NULL, 8192, PROT_READ, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x7f0000010000\n'
+            "clone3({flags=CLONE_VM|CLONE_THREAD, stack=0x7f0000010000}, 88) = 8\nexit_group(0) = ?\n+++ exited with 0 +++\n")  # fmt: skip
+imported("unfollowed", "unfollowed")
+for limit in ("--max-peak", "--max-at-end"):
+    m.check(m.run("check", "unfollowed", limit, "1TiB", codes=(0, 1, 3))[0] == 3, "unfollowed", limit, "is judged")
+
 # Any calls of two processes and their threads, with calls that another one interrupts.
 rng = random.Random(11)
 for case in range(6):

@@ -286,12 +286,12 @@ static const struct summed_file files[] = {
      "mmap(NULL, 8192, " RW ") = 0x10000\nclone(flags=CLONE_VM|CLONE_THREAD) = 8\n"
      "clone(flags=CLONE_VM|CLONE_VFORK) = 9\nfork() = 10\nexit_group(0) = ?\n",
      " alloc 8192 n 1 peak 8192 end 8192 moments 1 events 1\n[anonymous memory] 8192/8192/8192\n"
-     "note unwatched 1\n"},
+     "note untraced 1\n"},
     {"the kernel chooses a place where something is: what unmapped that is not in the log",
      "mmap(NULL, 8192, " RW ") = 0x10000\nmmap(0x10000, 4096, " RW ") = 0x10000\n"
      "mmap(NULL, 4096, " RW ") = 0x11000\n",
      " alloc 16384 n 3 peak 8192 end 8192 moments 2 events 3\n[anonymous memory] "
-     "16384/8192/8192\nnote unwatched 1\n"},
+     "16384/8192/8192\nnote untraced 1\n"},
     {"the same of what may be other processes (-e trace=%memory)",
      "7 mmap(NULL, 8192, " RW ") = 0x10000\n8 mmap(NULL, 8192, " RW ") = 0x20000\n"
      "9 mmap(NULL, 8192, " RW ") = 0x20000\n",
