@@ -172,11 +172,12 @@ static enum mt_status read_sign(struct mt_strace *r, uint32_t thread, struct mt_
     return MT_OK;
 }
 
-/* Whether what stands before a call, or the end of one or of a thread, cannot be read. */
+/* Whether what stands before a call, or the end of one or of a thread, cannot be read. A call
+ * of three question marks is whole: a thread ended before strace could ask what it called. */
 static bool is_damaged(const struct mt_fields *f)
 {
     size_t n = (size_t)(f->end - f->p);
-    if (is_name(f->p, 1) || *f->p == '<' ||
+    if (is_name(f->p, 1) || *f->p == '<' || (n > 4 && memcmp(f->p, "?\?\?(", 4) == 0) ||
         (n > 3 && (memcmp(f->p, "+++ ", 4) == 0 || memcmp(f->p, "--- ", 4) == 0)))
         return false;
     return (memchr(f->p, '(', n) && (ends_later(f) || memmem(f->p, n, " = ", 3))) ||

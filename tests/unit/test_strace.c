@@ -277,6 +277,10 @@ static const struct summed_file files[] = {
      "mmap(NULL, 4096, " RW ") = 0x20000\n+++ exited with 0 +++\n",
      " alloc 16384 n 3 peak 12288 end 8192 moments 3 events 3\n[anonymous memory] "
      "16384/12288/8192\n"},
+    {"calls that nobody knows, as their threads had ended",
+     "7 mmap(NULL, 4096, " RW ") = 0x10000\n7 ?\?\?() = ?\n8 ?\?\?( <unfinished ...>\n"
+     "8 <... ??? resumed>) = ?\n8 +++ exited with 0 +++\n",
+     " alloc 4096 n 1 peak 4096 end 4096 moments 1 events 1\n[anonymous memory] 4096/4096/4096\n"},
     {"another thread runs another program, of which only that line tells (-e trace=%memory)",
      "7 mmap(NULL, 8192, " RW ") = 0x10000\n8 mmap(NULL, 8192, " RW ") = 0x20000\n"
      "7 +++ superseded by execve in pid 8 +++\n7 mmap(NULL, 4096, " RW ") = 0x10000\n",
