@@ -519,7 +519,7 @@ static void note_lacks(struct mt_strace *r)
         mt_rec_note_n(r->rec, MT_NOTE_PROCESSES, r->mixed_n + 1, -1);
     if (!p->numbered && p->thread_n)
         mt_rec_note_detail(r->rec, MT_NOTE_UNTRACED,
-                           "strace followed one thread of %u, and follows all with -f",
+                           "lines are of one thread of %u; strace -f -o writes those of all",
                            p->thread_n + 1);
     else if (!r->mixed_n && r->over_n)
         mt_rec_note_detail(r->rec, MT_NOTE_UNTRACED,
