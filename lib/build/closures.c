@@ -50,16 +50,20 @@ static size_t started(const struct mt_backward_starts *b, int64_t t_ns)
 
 /* ---- ops in order ---- */
 
-/* An optimizer of its own may call another one: the innermost step counts. */
+/* An optimizer of its own may call another one, and hand it the closure: the innermost step counts,
+ * but behind the step before the outermost one. */
 static void enter(struct mt_closure_walk *w, const struct mt_recording *r,
                   const struct mt_backward_starts *b, const struct mt_op *op, uint32_t frame)
 {
     const char *name = mt_strtab_get(&r->strings, r->frames.v[frame].name);
+    size_t n = w->backward_n;
+    if (op->start_ns >= w->end_ns)
+        n = w->end_ns ? started(b, w->end_ns) : 0;
     if (mt_frame_is_optimizer(r, frame))
         *w = (struct mt_closure_walk){.start_ns = op->start_ns,
                                       .end_ns = op->end_ns,
                                       .own_ns = op->start_ns,
-                                      .backward_n = w->end_ns ? started(b, w->end_ns) : 0};
+                                      .backward_n = n};
     else if (strncmp(name, "Optimizer.zero_grad#", strlen("Optimizer.zero_grad#")) == 0)
         w->own_ns = op->end_ns;
 }

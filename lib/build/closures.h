@@ -21,7 +21,7 @@ struct mt_closure_walk {
     int64_t start_ns, end_ns; /* the last step of an optimizer that began on the thread */
     int64_t own_ns;           /* until then zero_grad is at work */
     int64_t graph_ns;         /* when the last op that may make a graph began in it */
-    size_t backward_n;        /* backward ops that had started when the step before it ended */
+    size_t backward_n;        /* backward ops by the end of the step before it and those around */
     bool graph;               /* there was one */
 };
 

@@ -166,6 +166,23 @@ static const struct told nodes[] = {
      "autograd::engine::evaluate_function: X: autograd::engine::evaluate_function: X - - "
      "backward\n",
      NULL},
+    {"a closure that an optimizer hands on to another one",
+     "1 op 0 1 autograd::engine::evaluate_function: X\n1 annotation 2 3 Optimizer.step#A.step\n"
+     "1 annotation 10 90 Optimizer.step#L.step\n1 annotation 11 80 Optimizer.step#A.step\n"
+     "1 op 12 13 aten::div\n1 op#5 14 15 aten::mul\n"
+     "1 op 20 21 autograd::engine::evaluate_function: X\n1 op 30 31 aten::add_\n"
+     "1 op 82 83 aten::sub",
+     "autograd::engine::evaluate_function: X: autograd::engine::evaluate_function: X - - backward\n"
+     "Optimizer.step#A.step: Optimizer.step#A.step Optimizer.step#A.step - optimizer\n"
+     "Optimizer.step#L.step: Optimizer.step#L.step Optimizer.step#L.step - optimizer\n"
+     "Optimizer.step#A.step: Optimizer.step#A.step Optimizer.step#A.step - optimizer\n"
+     "aten::div: aten::div Optimizer.step#A.step - forward\n"
+     "aten::mul: aten::mul Optimizer.step#A.step - forward\n"
+     "autograd::engine::evaluate_function: X: autograd::engine::evaluate_function: X "
+     "Optimizer.step#A.step - backward\n"
+     "aten::add_: aten::add_ Optimizer.step#A.step - optimizer\n"
+     "aten::sub: aten::sub Optimizer.step#L.step - optimizer\n",
+     NULL},
     {"what an optimizer does between two closures is its own, with a graph or none",
      "1 op 0 1 autograd::engine::evaluate_function: X\n1 annotation 2 90 Optimizer.step#A.step\n"
      "1 op 3 4 aten::div\n1 op#5 5 6 aten::mul\n"
