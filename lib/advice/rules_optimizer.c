@@ -172,18 +172,19 @@ struct optimizer_class {
     uint8_t blocks, before;
     bool fused;
     enum mt_advice_bound bound; /* of tensor by tensor */
+    uint8_t young_n, young;     /* the first steps, so many, need so many blocks */
 };
 static const struct optimizer_class classes[] = {
-    {"Adam", 2, 1, true, MT_BOUND_EXACT},
-    {"AdamW", 2, 1, true, MT_BOUND_EXACT},
-    {"NAdam", 2, 1, false, MT_BOUND_EXACT},
-    {"RAdam", 5, 0, false, MT_BOUND_ABOUT},
-    {"Adamax", 1, 0, false, MT_BOUND_EXACT},
-    {"Adadelta", 2, 1, false, MT_BOUND_UP_TO}, /* weight decay is not seen, and needs one more */
-    {"RMSprop", 1, 1, false, MT_BOUND_EXACT},
-    {"Adagrad", 1, 1, true, MT_BOUND_EXACT},
-    {"SGD", 1, 0, true, MT_BOUND_UP_TO}, /* nesterov is not seen, and needs one more */
-    {"ASGD", 0, 0, false, MT_BOUND_ABOUT},
+    {"Adam", 2, 1, true, MT_BOUND_EXACT, 0, 0},
+    {"AdamW", 2, 1, true, MT_BOUND_EXACT, 0, 0},
+    {"NAdam", 2, 1, false, MT_BOUND_EXACT, 0, 0},
+    {"RAdam", 5, 0, false, MT_BOUND_ABOUT, 5, 2}, /* rectifies from the sixth on; by beta2 later */
+    {"Adamax", 1, 0, false, MT_BOUND_EXACT, 0, 0},
+    {"Adadelta", 2, 1, false, MT_BOUND_UP_TO, 0, 0}, /* a decay is not seen, and needs one more */
+    {"RMSprop", 1, 1, false, MT_BOUND_EXACT, 0, 0},
+    {"Adagrad", 1, 1, true, MT_BOUND_EXACT, 0, 0},
+    {"SGD", 1, 0, true, MT_BOUND_UP_TO, 0, 0}, /* nesterov is not seen, and needs one more */
+    {"ASGD", 0, 0, false, MT_BOUND_ABOUT, 0, 0},
 };
 
 /* The class of an Optimizer.step#CLASS.step; NULL: nobody knows what options it has. */
@@ -206,8 +207,35 @@ struct step_temps {
     int64_t most_b;   /* for the tensor that needs most */
     int64_t before_b; /* of the last block, if the op is the same: a list of tensors in order */
     uint32_t op;
+    uint8_t blocks;
     bool decays; /* a sum of gradients and weights is one more */
+    bool begins; /* it makes state */
 };
+
+/* A step's class, and how many blocks it needs. How old an optimizer is, is known where the first
+ * step of its class makes the state. */
+static void classify(const struct mt_advice_facts *f, struct step_temps *steps)
+{
+    int64_t age[MT_ARRAY_LEN(classes)] = {0};
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        uint32_t step = b->alloc_op == MT_NONE ? MT_NONE : f->ops.v[b->alloc_op].optimizer;
+        if (step != MT_NONE && b->category == MT_CATEGORY_OPTIMIZER_STATE)
+            steps[step].begins = true;
+    }
+    for (size_t i = 0; i < f->optimizers.n; i++) {
+        struct step_temps *s = &steps[f->optimizers.v[i]];
+        s->op = MT_NONE;
+        s->class = class_of(f, f->optimizers.v[i]);
+        if (!s->class)
+            continue;
+        int64_t *n = &age[s->class - classes];
+        if (!*n && !s->begins)
+            *n = s->class->young_n;
+        s->blocks = *n < s->class->young_n ? s->class->young : s->class->blocks;
+        ++*n;
+    }
+}
 
 static void add_temp(const struct mt_advice_facts *f, struct step_temps *s, uint32_t alloc_op,
                      int64_t bytes)
@@ -215,8 +243,9 @@ static void add_temp(const struct mt_advice_facts *f, struct step_temps *s, uint
     uint32_t op = f->ops.v[alloc_op].top;
     const char *name = mt_advice_name(f, op);
     int64_t before = s->class->before && s->op == op ? s->before_b : 0;
-    int64_t needs = mt_wrap_add(mt_wrap_mul(s->class->blocks, bytes), before);
-    bool decays = strcmp(name, "aten::_foreach_add") == 0 && s->class->bound == MT_BOUND_EXACT;
+    int64_t needs = mt_wrap_add(mt_wrap_mul(s->blocks, bytes), before);
+    bool decays = strcmp(name, "aten::_foreach_add") == 0 && s->class->blocks &&
+                  s->class->bound != MT_BOUND_UP_TO;
     s->decays |= decays;
     if (s->decays)
         needs = mt_wrap_add(needs, bytes);
@@ -257,9 +286,7 @@ static bool without_foreach(struct mt_advice_plan *p, bool fused)
     const struct mt_advice_facts *f = p->f;
     struct step_temps *steps = mt_alloc((f->ops.n + 1) * sizeof *steps);
     int64_t n = 0;
-    for (size_t i = 0; i < f->optimizers.n; i++)
-        steps[f->optimizers.v[i]] =
-            (struct step_temps){.class = class_of(f, f->optimizers.v[i]), .op = MT_NONE};
+    classify(f, steps);
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
         const struct mt_advice_op *op = b->alloc_op == MT_NONE ? NULL : &f->ops.v[b->alloc_op];
