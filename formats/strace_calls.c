@@ -3,8 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { STACK_MAX = 1 << 12, PAGE = 4096 };
-enum { NOTHING, MAPS, UNMAPS, MOVES, PROTECTS, BREAKS, FORKS, RUNS, WAITS, EXITS, EXITS_ALL };
+enum { PAGE = 4096 };
 
 void mt_strace_init(struct mt_strace *r)
 {
@@ -61,42 +60,36 @@ enum mt_status mt_strace_time(struct mt_strace *r, bool timed, int64_t t, struct
     return mt_heap_tick(r->heap, t > r->first_time ? t - r->first_time : 0, err);
 }
 
-/* A log without times: the number of the call is its time. */
-static enum mt_status tick(struct mt_strace *r, struct mt_err *err)
-{
-    if (r->timed)
-        return MT_OK;
-    r->rec->time_unit = "events";
-    return mt_heap_tick(r->heap, ++r->event_n, err);
-}
-
 /* ---- calls ---- */
 
 static const struct {
     const char *name;
-    int what;
-} calls[] = {
-    {"mmap", MAPS},         {"mmap2", MAPS},    {"munmap", UNMAPS}, {"mremap", MOVES},
-    {"mprotect", PROTECTS}, {"brk", BREAKS},    {"clone", FORKS},   {"clone3", FORKS},
-    {"fork", FORKS},        {"vfork", FORKS},   {"execve", RUNS},   {"execveat", RUNS},
-    {"wait4", WAITS},       {"waitpid", WAITS}, {"exit", EXITS},    {"exit_group", EXITS_ALL}};
+    enum mt_strace_what what;
+} calls[] = {{"mmap", MT_STRACE_MAPS},         {"mmap2", MT_STRACE_MAPS},
+             {"munmap", MT_STRACE_UNMAPS},     {"mremap", MT_STRACE_MOVES},
+             {"mprotect", MT_STRACE_PROTECTS}, {"brk", MT_STRACE_BREAKS},
+             {"clone", MT_STRACE_FORKS},       {"clone3", MT_STRACE_FORKS},
+             {"fork", MT_STRACE_FORKS},        {"vfork", MT_STRACE_FORKS},
+             {"execve", MT_STRACE_RUNS},       {"execveat", MT_STRACE_RUNS},
+             {"wait4", MT_STRACE_WAITS},       {"waitpid", MT_STRACE_WAITS},
+             {"exit", MT_STRACE_EXITS},        {"exit_group", MT_STRACE_EXITS_ALL}};
 
-static int call_of(const char *name, size_t n)
+static enum mt_strace_what call_of(const char *name, size_t n)
 {
     for (size_t i = 0; i < MT_ARRAY_LEN(calls); i++)
         if (strlen(calls[i].name) == n && memcmp(calls[i].name, name, n) == 0)
             return calls[i].what;
-    return NOTHING;
+    return MT_STRACE_NOTHING;
 }
 
 bool mt_strace_knows(const char *name, size_t n)
 {
-    return call_of(name, n) != NOTHING;
+    return call_of(name, n) != MT_STRACE_NOTHING;
 }
 
 bool mt_strace_makes(const char *name, size_t n)
 {
-    return call_of(name, n) == FORKS;
+    return call_of(name, n) == MT_STRACE_FORKS;
 }
 
 /* strace -X raw and -e raw write numbers for NULL, sizes and flags. */
@@ -182,13 +175,14 @@ static uint32_t kind_of(struct mt_strace *r, struct mt_fields flags, struct mt_f
 }
 
 /* Its arguments, into r->next; false: they are none of such a call. */
-static bool take_args(struct mt_strace *r, int what, const struct mt_strace_call *call)
+static bool take_args(struct mt_strace *r, enum mt_strace_what what,
+                      const struct mt_strace_call *call)
 {
     struct mt_fields a = call->args, result = call->result, prot, flags, fd;
     uint64_t *at = &r->next.at, returned = 0;
     bool is_address = take_address(&result, &returned) && mt_strace_ends(&result);
     switch (what) {
-    case MAPS:
+    case MT_STRACE_MAPS:
         if (!take_address(&a, at) || !take_size(&a, &r->next.bytes))
             return false;
         r->next.anywhere = !*at;
@@ -199,9 +193,9 @@ static bool take_args(struct mt_strace *r, int what, const struct mt_strace_call
         r->next.kind = kind_of(r, flags, fd);
         *at = returned;
         return is_address;
-    case UNMAPS:
+    case MT_STRACE_UNMAPS:
         return take_address(&a, at) && take_size(&a, &r->next.bytes);
-    case MOVES:
+    case MT_STRACE_MOVES:
         if (!take_address(&a, &r->next.old_at) || !take_size(&a, &r->next.old_bytes) ||
             !take_size(&a, &r->next.bytes))
             return false;
@@ -209,7 +203,7 @@ static bool take_args(struct mt_strace *r, int what, const struct mt_strace_call
             r->next.old_bytes = 0;
         *at = returned;
         return is_address;
-    case PROTECTS:
+    case MT_STRACE_PROTECTS:
         if (!take_address(&a, at) || !take_size(&a, &r->next.bytes))
             return false;
         r->next.reserved = is_none(take_flags(&a));
@@ -234,28 +228,6 @@ static void begin_moving(struct mt_strace *r, uint32_t thread, uint64_t at, uint
         *mt_vec_push(&p->moving) = thread;
 }
 
-/* Where a call gets addresses that another thread's mremap() has not left yet, it has left them:
- * where to will be said when it returns. */
-static enum mt_status leave_moving(struct mt_strace *r, struct mt_err *err)
-{
-    struct mt_strace_processes *p = &r->processes;
-    const uint32_t process = p->threads.v[r->next.thread].process;
-    for (size_t i = 0; i < p->moving.n; i++) {
-        struct mt_strace_thread *t = &p->threads.v[p->moving.v[i]];
-        bool known;
-        if (!t->moves_bytes)
-            p->moving.v[i--] = p->moving.v[--p->moving.n];
-        else if (t->process == process && (r->next.at - t->moves_at < t->moves_bytes ||
-                                           t->moves_at - r->next.at < r->next.bytes)) {
-            MT_TRY(mt_mappings_unmap(&p->all.v[process].mappings, r->heap, t->moves_at,
-                                     t->moves_bytes, &known, err));
-            t->moves_bytes = 0;
-            t->moved = true;
-        }
-    }
-    return MT_OK;
-}
-
 /* What a call unmaps that begins here, and is not known to have worked: of munmap() all, of
  * mremap() what is then too much. */
 static void begin_unmapping(struct mt_strace *r, uint32_t thread, struct mt_fields f)
@@ -274,7 +246,7 @@ static void begin_unmapping(struct mt_strace *r, uint32_t thread, struct mt_fiel
         return; /* it fails, or unmaps nothing yet */
     r->processes.threads.v[thread].early = true;
     memset(&r->next, 0, sizeof r->next);
-    r->next.what = UNMAPS;
+    r->next.what = MT_STRACE_UNMAPS;
     r->next.thread = thread;
     r->next.at = at + left;
     r->next.bytes = bytes - left;
@@ -283,12 +255,12 @@ static void begin_unmapping(struct mt_strace *r, uint32_t thread, struct mt_fiel
 void mt_strace_pending(struct mt_strace *r, uint32_t thread, const char *s, size_t n)
 {
     const char *end = memchr(s, '(', n);
-    const int what = end ? call_of(s, (size_t)(end - s)) : NOTHING;
+    const enum mt_strace_what what = end ? call_of(s, (size_t)(end - s)) : MT_STRACE_NOTHING;
     mt_buf_set(&r->processes.threads.v[thread].pending, s, n);
-    if (what == FORKS)
+    if (what == MT_STRACE_FORKS)
         mt_strace_forking(r, thread);
-    if (what == EXITS || what == EXITS_ALL)
-        mt_strace_calls_exit(r, thread, what == EXITS_ALL);
+    if (what == MT_STRACE_EXITS || what == MT_STRACE_EXITS_ALL)
+        mt_strace_calls_exit(r, thread, what == MT_STRACE_EXITS_ALL);
     if (!r->processes.threads.v[thread].ended)
         begin_unmapping(r, thread, mt_fields_of(s, n));
 }
@@ -318,39 +290,40 @@ static void waited(struct mt_strace *r, const struct mt_strace_call *call)
 enum mt_status mt_strace_begin(struct mt_strace *r, const struct mt_strace_call *call,
                                struct mt_err *err)
 {
-    int what = call_of(call->name, call->name_n);
+    const enum mt_strace_what what = call_of(call->name, call->name_n);
     struct mt_fields result = call->result;
     int64_t failed = 0;
-    if (what == NOTHING || r->processes.threads.v[call->thread].ended)
+    if (what == MT_STRACE_NOTHING || r->processes.threads.v[call->thread].ended)
         return MT_OK;
-    if (what == EXITS || what == EXITS_ALL) {
-        mt_strace_calls_exit(r, call->thread, what == EXITS_ALL);
+    if (what == MT_STRACE_EXITS || what == MT_STRACE_EXITS_ALL) {
+        mt_strace_calls_exit(r, call->thread, what == MT_STRACE_EXITS_ALL);
         return MT_OK;
     }
     bool fails = (mt_field_decimal(&result, &failed) && failed < 0) || mt_field_take(&result, "?");
-    r->call_n += what < FORKS;
+    r->call_n += what < MT_STRACE_FORKS;
     struct mt_strace_thread *t = &r->processes.threads.v[call->thread];
     const bool begun = t->early, moved = t->moved;
     t->early = t->moved = false;
     t->moves_bytes = 0;
     if (fails) {
-        if (what < FORKS && memmem(result.p, (size_t)(result.end - result.p), "ENOMEM", 6))
+        if (what < MT_STRACE_FORKS &&
+            memmem(result.p, (size_t)(result.end - result.p), "ENOMEM", 6))
             mt_rec_note(r->rec, MT_NOTE_OOM, (int64_t)r->line.offset, 0);
         if (begun && failed) /* what it was taken to unmap is there */
             mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
         return MT_OK;
     }
-    if (begun && what == UNMAPS)
+    if (begun && what == MT_STRACE_UNMAPS)
         return MT_OK;
-    if (what == FORKS) {
+    if (what == MT_STRACE_FORKS) {
         mt_strace_forked(r, call);
         return MT_OK;
     }
-    if (what == WAITS) {
+    if (what == MT_STRACE_WAITS) {
         waited(r, call);
         return MT_OK;
     }
-    if (what == RUNS)
+    if (what == MT_STRACE_RUNS)
         return mt_strace_run(r, call->thread, err);
     memset(&r->next, 0, sizeof r->next);
     r->next.kind = MT_NONE;
@@ -360,154 +333,14 @@ enum mt_status mt_strace_begin(struct mt_strace *r, const struct mt_strace_call 
     }
     if (begun) /* what is too much is gone */
         r->next.old_bytes = r->next.bytes;
-    if (moved && what == MOVES)
+    if (moved && what == MT_STRACE_MOVES)
         r->next.old_at = r->next.old_bytes = 0;
     r->next.what = what;
     r->next.thread = call->thread;
     return MT_OK;
 }
 
-/* ---- stacks ---- */
-
-/* "/usr/lib/libc.so.6(mmap+0x13) [0x1019b3]", "/home/you/app() [0x1250]" */
-static struct mt_native_step new_step(struct mt_strace *r, const char *s, size_t n)
-{
-    mt_buf_set(&r->name, s, strnlen(s, n));
-    char *text = r->name.s, *place = strrchr(text, '[');
-    uint64_t at = 0;
-    if (place && place > text) {
-        struct mt_fields f = mt_fields_of(place + 1, strlen(place + 1));
-        mt_field_address(&f, &at);
-        place[-1] = '\0';
-    }
-    char *name = strchr(text, '('), *close = strrchr(text, ')'), *plus;
-    if (!name || !close || (close[1] && close[1] != ' ')) /* behind " " a line of source: -kk */
-        return mt_native_explicit(&r->paths, "[unknown function]");
-    *close = *name++ = '\0';
-    if ((plus = strrchr(name, '+')) && strncmp(plus, "+0x", 3) == 0)
-        *plus = '\0';
-    const struct mt_native_frame frame = {.name = name, .object = text, .file = ""};
-    return *name ? mt_native_step(&r->paths, &frame, r->opts->alloc_fn)
-                 : mt_native_place(&r->paths, text, at);
-}
-
-void mt_strace_frame(struct mt_strace *r, struct mt_fields f)
-{
-    const char *s;
-    size_t n;
-    mt_field_rest(&f, &s, &n);
-    if (!r->next.what || !n || r->steps.n == STACK_MAX)
-        return;
-    uint32_t id = mt_strtab_add(&r->functions, s, n);
-    if (id == r->known.n)
-        *mt_vec_push(&r->known) = new_step(r, s, n);
-    *mt_vec_push(&r->steps) = r->known.v[id];
-}
-
-static uint32_t root_of(struct mt_strace *r, uint32_t thread)
-{
-    struct mt_strace_thread *t = &r->processes.threads.v[thread];
-    char name[32] = "main thread";
-    if (!(r->opts->split & MT_SPLIT_THREAD))
-        return MT_NONE;
-    if (thread)
-        snprintf(name, sizeof name, "thread %u", thread + 1);
-    if (t->root == MT_NONE)
-        t->root = mt_path_root(&r->paths, MT_NONE, name, MT_PATH_THREAD);
-    return t->root;
-}
-
-/* The path of the call: its stack, or what kind of memory it is for; MT_NONE: it has neither. */
-static uint32_t node_of(struct mt_strace *r)
-{
-    if (r->steps.n)
-        return mt_native_path(&r->paths, root_of(r, r->next.thread), r->steps.v, r->steps.n,
-                              r->opts->cpp_frames == MT_CPP_ALL);
-    return r->next.kind == MT_NONE
-               ? MT_NONE
-               : mt_path_node(&r->paths, root_of(r, r->next.thread), r->next.kind);
-}
-
-/* ---- what happens ---- */
-
-static enum mt_status unmap(struct mt_strace *r, uint64_t at, uint64_t bytes, struct mt_err *err)
-{
-    struct mt_strace_process *p = mt_strace_process_of(r, r->next.thread);
-    bool known;
-    MT_TRY(mt_mappings_unmap(&p->mappings, r->heap, at, bytes, &known, err));
-    if (!known && !p->forked)
-        mt_rec_note(r->rec, MT_NOTE_BEFORE, -1, bytes < INT64_MAX / 4 ? (int64_t)bytes : 0);
-    return MT_OK;
-}
-
-/* mmap(). Where the kernel chose a place at which something is, that was unmapped by what is not in
- * the log, or is of another process. */
-static enum mt_status map(struct mt_strace *r, uint32_t node, struct mt_err *err)
-{
-    struct mt_mappings *m = &mt_strace_process_of(r, r->next.thread)->mappings;
-    bool known;
-    MT_TRY(mt_mappings_unmap(m, r->heap, r->next.at, r->next.bytes, &known, err));
-    r->over_n += known && r->next.anywhere;
-    return mt_mappings_map(m, r->heap, r->next.at, r->next.bytes, r->next.reserved, node, err);
-}
-
-/* mremap(). Of a mapping that is older than the log, all that is there then is new. */
-static enum mt_status move(struct mt_strace *r, uint32_t node, struct mt_err *err)
-{
-    struct mt_strace_process *p = mt_strace_process_of(r, r->next.thread);
-    uint32_t frame = mt_native_explicit(&r->paths, "[anonymous memory]").frame;
-    struct mt_move v = {r->next.old_at, r->next.old_bytes, r->next.at, r->next.bytes, node, node};
-    bool known;
-    if (node == MT_NONE)
-        v.other = mt_path_node(&r->paths, root_of(r, r->next.thread), frame);
-    MT_TRY(mt_mappings_move(&p->mappings, r->heap, &v, &known, err));
-    if (known)
-        return MT_OK;
-    if (v.old_bytes)
-        MT_TRY(unmap(r, v.old_at, v.old_bytes, err));
-    return mt_mappings_map(&p->mappings, r->heap, v.at, v.bytes, false, v.other, err);
-}
-
-/* brk(NULL) only asks. Where the answer is another one than before, the thread is a process that
- * runs another program, and the log has not said so. */
-static enum mt_status move_break(struct mt_strace *r, uint32_t node, struct mt_err *err)
-{
-    struct mt_strace_thread *t = &r->processes.threads.v[r->next.thread];
-    const struct mt_mappings *m = &mt_strace_process_of(r, r->next.thread)->mappings;
-    if (!r->next.old_at && m->has_brk && m->brk != r->next.at) {
-        r->mixed_n += t->guessed;
-        MT_TRY(mt_strace_run(r, r->next.thread, err));
-    }
-    return mt_mappings_brk(&mt_strace_process_of(r, r->next.thread)->mappings, r->heap, r->next.at,
-                           node, err);
-}
-
-enum mt_status mt_strace_happen(struct mt_strace *r, struct mt_err *err)
-{
-    int what = r->next.what;
-    if (!what)
-        return MT_OK;
-    MT_TRY(tick(r, err));
-    uint32_t node = what == UNMAPS ? MT_NONE : node_of(r);
-    struct mt_mappings *m = &mt_strace_process_of(r, r->next.thread)->mappings;
-    r->next.what = NOTHING;
-    r->steps.n = 0;
-    if (what == MAPS || what == MOVES)
-        MT_TRY(leave_moving(r, err));
-    switch (what) {
-    case MAPS:
-        return map(r, node, err);
-    case UNMAPS:
-        return unmap(r, r->next.at, r->next.bytes, err);
-    case MOVES:
-        return move(r, node, err);
-    case PROTECTS:
-        return mt_mappings_protect(m, r->heap, r->next.at, r->next.bytes, r->next.reserved, node,
-                                   err);
-    default:
-        return move_break(r, node, err);
-    }
-}
+/* ---- the end ---- */
 
 /* What the log is seen to lack. */
 static void note_lacks(struct mt_strace *r)

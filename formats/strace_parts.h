@@ -1,6 +1,6 @@
 /*
- * strace_parts.h - what strace's lines (strace.c) do to the memory of processes (strace_calls.c),
- * and of which process (strace_threads.c).
+ * strace_parts.h - what strace's lines (strace.c) do to the memory of processes
+ * (strace_calls.c, strace_memory.c), and of which process (strace_threads.c).
  */
 #ifndef MT_STRACE_PARTS_H
 #define MT_STRACE_PARTS_H
@@ -10,6 +10,21 @@
 #include "formats/mappings.h"
 #include "formats/native_paths.h"
 #include "lib/input/fields.h"
+
+/* What a call does that is read; those before MT_STRACE_FORKS are of memory. */
+enum mt_strace_what {
+    MT_STRACE_NOTHING,
+    MT_STRACE_MAPS,
+    MT_STRACE_UNMAPS,
+    MT_STRACE_MOVES,
+    MT_STRACE_PROTECTS,
+    MT_STRACE_BREAKS,
+    MT_STRACE_FORKS,
+    MT_STRACE_RUNS,
+    MT_STRACE_WAITS,
+    MT_STRACE_EXITS,
+    MT_STRACE_EXITS_ALL
+};
 
 /* A call that has returned. Texts are those of the line, or of mt_strace.text. */
 struct mt_strace_call {
@@ -84,7 +99,7 @@ struct mt_strace {
     uint64_t beside;
     /* the call that happens when its stack is read */
     struct {
-        int what; /* 0: none */
+        enum mt_strace_what what;
         uint32_t thread;
         uint64_t at, bytes, old_at, old_bytes;
         bool reserved, anywhere; /* anywhere: the kernel chose a free place */
@@ -119,14 +134,18 @@ void mt_strace_pending(struct mt_strace *r, uint32_t thread, const char *s, size
 /* A call, which happens when the next line is none of its stack. */
 enum mt_status mt_strace_begin(struct mt_strace *r, const struct mt_strace_call *call,
                                struct mt_err *err);
-/* A line of its stack: "/usr/lib/libc.so.6(mmap+0x13) [0x1019b3]". */
-void mt_strace_frame(struct mt_strace *r, struct mt_fields f);
-enum mt_status mt_strace_happen(struct mt_strace *r, struct mt_err *err);
 /* A thread becomes the first one of its process, of that number, to run another program: the
  * beginning of that call. */
 enum mt_status mt_strace_becomes(struct mt_strace *r, uint32_t thread, uint64_t pid, const char *s,
                                  size_t n, struct mt_err *err);
 enum mt_status mt_strace_close(struct mt_strace *r, struct mt_err *err);
+
+/* ---- what a call does (strace_memory.c) ---- */
+
+/* A line of its stack: "/usr/lib/libc.so.6(mmap+0x13) [0x1019b3]". */
+void mt_strace_frame(struct mt_strace *r, struct mt_fields f);
+/* The call that mt_strace_begin() was given last happens, if it did not yet. */
+enum mt_status mt_strace_happen(struct mt_strace *r, struct mt_err *err);
 
 /* ---- threads and processes (strace_threads.c) ---- */
 
