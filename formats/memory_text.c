@@ -11,11 +11,15 @@
 #include "lib/model/process.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 enum { LINES = 200 /* of the head that are looked at, and of these enough is */ };
 static const int64_t micro = 1000 * 1000;
+
+static const char *const owners[] = {"rank", "pid"}; /* a number behind them says whose it is */
 
 /* ---- lines ---- */
 
@@ -49,7 +53,57 @@ struct reader {
     MT_VEC(struct mt_text_pair) apart; /* names that stand beside these in a line */
     MT_VEC(struct unread) unread;
     bool said; /* the line under way says something */
+    struct {
+        int64_t first, other; /* numbers, the first is -1 where there is none */
+        uint64_t line_n;      /* of others */
+    } whose[MT_ARRAY_LEN(owners)];
 };
+
+/* ---- several processes ---- */
+
+/* The number behind the word, as in "[rank0]:" and "rank = 0"; -1: there is none. */
+static int64_t number_behind(const struct mt_line *line, const char *word)
+{
+    const size_t n = strlen(word);
+    int64_t number;
+    for (size_t i = 0; i + n < line->n; i++) {
+        if (strncasecmp(line->s + i, word, n) != 0 || (i && isalpha((unsigned char)line->s[i - 1])))
+            continue;
+        struct mt_fields f = mt_fields_of(line->s + i + n, line->n - i - n);
+        while (f.p < f.end && memchr(" :=", *f.p, 3))
+            f.p++;
+        if (f.p < f.end && isdigit((unsigned char)*f.p) && mt_field_decimal(&f, &number))
+            return number;
+    }
+    return -1;
+}
+
+/* Whose memory the line has. */
+static void see_owner(struct reader *r)
+{
+    for (size_t i = 0; i < MT_ARRAY_LEN(owners); i++) {
+        const int64_t number = number_behind(&r->line, owners[i]);
+        if (r->whose[i].first < 0)
+            r->whose[i].first = number;
+        if (number < 0 || number == r->whose[i].first)
+            continue;
+        r->whose[i].other = r->whose[i].line_n++ ? r->whose[i].other : number;
+    }
+}
+
+static void note_owners(struct reader *r)
+{
+    for (size_t i = 0; i < MT_ARRAY_LEN(owners); i++) {
+        if (!r->whose[i].line_n)
+            continue;
+        mt_rec_note_detail(r->rec, MT_NOTE_NAMES,
+                           "%s %" PRId64 " and %s %" PRId64
+                           " are taken for one; --pattern, or a file for each, tells them apart",
+                           owners[i], r->whose[i].first, owners[i], r->whose[i].other);
+        mt_rec_note_n(r->rec, MT_NOTE_NAMES, r->whose[i].line_n, -1);
+        return;
+    }
+}
 
 /* ---- two names for one figure ---- */
 
@@ -375,6 +429,11 @@ static enum mt_status read_line(struct reader *r, struct mt_err *err)
         return MT_OK;
     else
         find_pairs(r);
+    for (size_t i = 0; i < r->pairs.n; i++)
+        if (r->pairs.v[i].meaning == MT_PAIR_LEVEL || r->pairs.v[i].meaning == MT_PAIR_PEAK) {
+            see_owner(r);
+            break;
+        }
     for (int peaks = 0; peaks < 2; peaks++)
         for (size_t i = 0; i < r->pairs.n; i++) {
             const struct mt_text_pair *p = &r->pairs.v[i];
@@ -442,6 +501,7 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
         MT_TRY(read_line(r, err));
     MT_TRY(st);
     note_unread(r);
+    note_owners(r);
     return end(r, err);
 }
 
@@ -455,6 +515,8 @@ static enum mt_status memory_text_read(struct mt_stream *in, const struct mt_rea
         .elapsed_ns = -1,
         .timed = opts->pattern && mt_text_pattern_has_time(opts->pattern),
     };
+    for (size_t i = 0; i < MT_ARRAY_LEN(owners); i++)
+        r.whose[i].first = -1;
     mt_process_open(&r.log, rec);
     enum mt_status st = read_all(&r, err);
     mt_process_free(&r.log);

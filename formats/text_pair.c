@@ -168,23 +168,30 @@ static bool ends_in(const char *name, const char *end)
 static bool is_of(const char *name, const char *at, size_t n, const char *of)
 {
     static const char *const links[] = {" in ", " of ", " max", " peak"};
+    static const char *const whens[] = {" after ", " before ", " when ", " once "};
     const char *behind = at + n;
     if ((at > name && isalpha((unsigned char)at[-1])) || isalpha((unsigned char)*behind))
         return false;
+    for (size_t i = 0; i < MT_ARRAY_LEN(whens) && at > of; i++)
+        if (memmem(of, (size_t)(at - of), whens[i], strlen(whens[i])))
+            return false;
     if (at > of)
-        return !(at - name > 6 && memcmp(at - 6, "after ", 6) == 0) &&
-               !(at - name > 7 && memcmp(at - 7, "before ", 7) == 0);
+        return true;
     for (size_t i = 0; i < MT_ARRAY_LEN(links); i++)
         if (strncmp(behind, links[i], strlen(links[i])) == 0)
             return true;
     return strcspn(behind, " ])") + 1 >= (size_t)(of - behind); /* in one word, or beside it */
 }
 
-/* A name of how much more or less there is, or may be: no level. "from" is one of two levels. */
+/* A name of how much more or less there is, or may be, or is on the average: no level. Behind
+ * "from" and "to" levels are: "rss grew to". */
 static bool is_no_level(const char *name)
 {
-    static const char *const words[] = {"delta", "diff",   "difference", "growth",   "increase",
-                                        "limit", "change", "increment",  "threshold"};
+    static const char *const words[] = {"delta",     "diff",   "difference", "growth", "increase",
+                                        "increased", "grew",   "limit",      "cap",    "change",
+                                        "increment", "gain",   "gained",     "freed",  "allowed",
+                                        "min",       "budget", "threshold",  "target", "expected",
+                                        "avg",       "mean"};
     const char *of = strstr(name, "rss");
     of = of ? of : strstr(name, "resident");
     of = of ? of : strstr(name, "memory usage");
@@ -192,7 +199,7 @@ static bool is_no_level(const char *name)
         const size_t n = strlen(words[i]);
         for (const char *at = name; (at = strstr(at, words[i])); at += n)
             if (is_of(name, at, n, of))
-                return !ends_in(name, " from");
+                return !ends_in(name, " from") && !ends_in(name, " to");
     }
     return false;
 }
@@ -212,7 +219,8 @@ static enum mt_pair_meaning meaning_of(const struct mt_text_pair *p)
 {
     static const char *const rss[] = {"rss", "resident", NULL};
     static const char *const most[] = {"max", "peak", NULL};
-    static const char *const of_others[] = {"torch", "cuda", "gpu", "device", "average", NULL};
+    static const char *const of_others[] = {"torch",   "cuda",   "gpu",  "device",
+                                            "average", "system", "vram", NULL};
     static const char *const others[] = {"mem",  "alloc", "reserv", "heap", "cuda", "gpu",
                                          "swap", "uss",   "pss",    "vms",  NULL};
     const bool resident =
@@ -233,11 +241,18 @@ void mt_text_pair_mean(struct mt_text_pair *p, const struct mt_text_pair *before
 {
     const bool behind = before && before->meaning == MT_PAIR_LEVEL && p->unit;
     p->meaning = meaning_of(p);
+    if (before && p->unit && strcmp(p->name, "to") == 0 && ends_in(before->name, " by") &&
+        is_no_level(before->name)) { /* "rss grew by 2 MB to 7 MB" */
+        memcpy(p->name, "rss", sizeof "rss");
+        p->meaning = MT_PAIR_LEVEL;
+        return;
+    }
     if (behind && (strcmp(p->name, "->") == 0 || strcmp(p->name, "to") == 0 ||
                    (strcmp(p->name, "after") == 0 && ends_in(before->name, " before")))) {
         memcpy(p->name, before->name, sizeof p->name);
         p->meaning = MT_PAIR_LEVEL;
-    } else if (behind && (strcmp(p->name, "peak") == 0 || strcmp(p->name, "(peak") == 0)) {
+    } else if (behind && (strcmp(p->name, "peak") == 0 || strcmp(p->name, "(peak") == 0 ||
+                          strcmp(p->name, "peak was") == 0)) {
         p->meaning = MT_PAIR_PEAK;
     }
 }

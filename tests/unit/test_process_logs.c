@@ -307,6 +307,28 @@ static const struct pattern_file patterns[] = {
      "change_in_process_rss of process 9216 at 5\ndelta_max_rss of process 9216 at 6\n"
      "delta_rss of process 9216 at 7\n",
      NULL},
+    {"words of what was added, is allowed, or is an average or the least",
+     "RSS grew by 1 KiB to 5 KiB\nRSS increased by 9 KiB\nmin RSS: 1 KiB, RSS: 6 KiB\n"
+     "RSS grew to 7 KiB\nRSS budget 90 KiB, RSS 4 KiB, max allowed RSS 99 KiB\n"
+     "avg RSS 1 KiB, mean RSS 2 KiB\nsystem memory usage: 80 KiB\n",
+     "samples 7 from 0\nprocess 5120..4096 until 5 peak 7168\n"
+     "rss_grew_by of process 1024 at 1\nrss_increased_by of process 9216 at 2\n"
+     "min_rss of process 1024 at 3\nrss_budget of process 92160 at 5\n"
+     "max_allowed_rss of process 101376 at 5\navg_rss of process 1024 at 6\n"
+     "mean_rss of process 2048 at 6\nsystem_memory_usage of process 81920 at 7\n",
+     NULL},
+    {"when the rss was what it is, in more words",
+     "RSS after loading the target: 1 KiB\nRSS once caches were freed: 2 KiB\n",
+     "samples 2 from 0\nprocess 1024..2048 until 2 peak 2048\n", NULL},
+    {"a peak in words", "Current memory usage is 5 KiB; Peak was 9 KiB\nRSS 4 KiB\n",
+     "samples 2 from 0\nprocess 5120..4096 until 2 peak 9216\npeak_rss of process 9216 at 1\n",
+     NULL},
+    {"lines of several ranks", "[rank0]: RSS 5 KiB\n[rank1]: RSS 9 KiB\n[Rank 1] RSS 8 KiB\n",
+     "samples 3 from 0\nprocess 5120..8192 until 3 peak 9216\nnote names 2\n", NULL},
+    {"lines of several processes", "pid=3 RSS 5 KiB\npid: 4 RSS 9 KiB\n",
+     "samples 2 from 0\nprocess 5120..9216 until 2 peak 9216\nnote names 1\n", NULL},
+    {"lines of one rank", "rank 1 rapid 2 RSS 5 KiB\nrank 1 rapid 3 RSS 9 KiB\nranks 5 RSS 6 KiB\n",
+     "samples 3 from 0\nprocess 5120..6144 until 3 peak 9216\n", NULL},
     {"before and after", "RSS before: 1 KiB after: 5 KiB\nRSS 2 KiB after 7 KiB\n",
      "samples 2 from 0\nprocess 1024..2048 until 2 peak 5120\n", NULL},
     {"the process's memory in no unit is lost, where other lines have one",
