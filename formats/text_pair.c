@@ -215,6 +215,24 @@ int mt_text_step_word(const char *name)
     return 0;
 }
 
+/* Whether the name has the memory usage of the process: not that of a device, of a part of what it
+ * has, or of the machine. */
+static bool is_usage(const char *name)
+{
+    static const char *const of[] = {"npu",  "xpu",   "hpu",       "tpu",     "mps",   "cache",
+                                     "kv",   "model", "optimizer", "swap",    "disk",  "virtual",
+                                     "free", "total", "available", "machine", "node",  "host",
+                                     "vm",   "heap",  "shared",    "pinned",  "tensor"};
+    const char *at = strstr(name, "memory usage");
+    for (size_t i = 0; at && i < MT_ARRAY_LEN(of); i++) {
+        const size_t n = strlen(of[i]) + 1, before = (size_t)(at - name);
+        if (before >= n && !isalpha((unsigned char)at[-1]) && memcmp(at - n, of[i], n - 1) == 0 &&
+            (before == n || !isalpha((unsigned char)at[-1 - (ptrdiff_t)n])))
+            return false;
+    }
+    return at;
+}
+
 static enum mt_pair_meaning meaning_of(const struct mt_text_pair *p)
 {
     static const char *const rss[] = {"rss", "resident", NULL};
@@ -223,8 +241,7 @@ static enum mt_pair_meaning meaning_of(const struct mt_text_pair *p)
                                             "average", "system", "vram", NULL};
     static const char *const others[] = {"mem",  "alloc", "reserv", "heap", "cuda", "gpu",
                                          "swap", "uss",   "pss",    "vms",  NULL};
-    const bool resident =
-        (has(p->name, rss) || strstr(p->name, "memory usage")) && !has(p->name, of_others);
+    const bool resident = (has(p->name, rss) || is_usage(p->name)) && !has(p->name, of_others);
     const bool process = resident && !is_no_level(p->name);
     if (!p->unit && !p->odd && mt_text_step_word(p->name) && p->value % micro == 0)
         return MT_PAIR_STEP;

@@ -320,6 +320,13 @@ static const struct pattern_file patterns[] = {
     {"when the rss was what it is, in more words",
      "RSS after loading the target: 1 KiB\nRSS once caches were freed: 2 KiB\n",
      "samples 2 from 0\nprocess 1024..2048 until 2 peak 2048\n", NULL},
+    {"memory usage of others than the process",
+     "memory usage: 4 KiB\ntotal memory usage: 9 KiB\nKV cache memory usage: 8 KiB\n"
+     "input memory usage: 5 KiB\nvirtual memory usage=7 KiB, process memory usage=3 KiB\n",
+     "samples 5 from 0\nprocess 4096..3072 until 5 peak 5120\n"
+     "total_memory_usage of process 9216 at 2\nkv_cache_memory_usage of process 8192 at 3\n"
+     "virtual_memory_usage of process 7168 at 5\n",
+     NULL},
     {"a peak in words", "Current memory usage is 5 KiB; Peak was 9 KiB\nRSS 4 KiB\n",
      "samples 2 from 0\nprocess 5120..4096 until 2 peak 9216\npeak_rss of process 9216 at 1\n",
      NULL},
