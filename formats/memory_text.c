@@ -16,7 +16,10 @@
 #include <string.h>
 #include <strings.h>
 
-enum { LINES = 200 /* of the head that are looked at, and of these enough is */ };
+enum {
+    LINES = 200 /* of the head that are looked at, and of these enough is */,
+    OWNERS = 1000 /* more are not counted */
+};
 static const int64_t micro = 1000 * 1000;
 
 static const char *const owners[] = {"rank", "pid"}; /* a number behind them says whose it is */
@@ -52,11 +55,8 @@ struct reader {
     char main_name[2][MT_PAIR_NAME];   /* what was called the process's rss first, and its peak */
     MT_VEC(struct mt_text_pair) apart; /* names that stand beside these in a line */
     MT_VEC(struct unread) unread;
-    bool said; /* the line under way says something */
-    struct {
-        int64_t first, other; /* numbers, the first is -1 where there is none */
-        uint64_t line_n;      /* of others */
-    } whose[MT_ARRAY_LEN(owners)];
+    bool said;                                   /* the line under way says something */
+    MT_VEC(int64_t) whose[MT_ARRAY_LEN(owners)]; /* numbers that were there, OWNERS at most */
 };
 
 /* ---- several processes ---- */
@@ -83,26 +83,21 @@ static void see_owner(struct reader *r)
 {
     for (size_t i = 0; i < MT_ARRAY_LEN(owners); i++) {
         const int64_t number = number_behind(&r->line, owners[i]);
-        if (r->whose[i].first < 0)
-            r->whose[i].first = number;
-        if (number < 0 || number == r->whose[i].first)
-            continue;
-        r->whose[i].other = r->whose[i].line_n++ ? r->whose[i].other : number;
+        size_t at = 0;
+        while (at < r->whose[i].n && r->whose[i].v[at] != number)
+            at++;
+        if (number >= 0 && at == r->whose[i].n && at < OWNERS)
+            *mt_vec_push(&r->whose[i]) = number;
     }
 }
 
 static void note_owners(struct reader *r)
 {
-    for (size_t i = 0; i < MT_ARRAY_LEN(owners); i++) {
-        if (!r->whose[i].line_n)
-            continue;
-        mt_rec_note_detail(r->rec, MT_NOTE_NAMES,
-                           "%s %" PRId64 " and %s %" PRId64
-                           " are taken for one; --pattern, or a file for each, tells them apart",
-                           owners[i], r->whose[i].first, owners[i], r->whose[i].other);
-        mt_rec_note_n(r->rec, MT_NOTE_NAMES, r->whose[i].line_n, -1);
-        return;
-    }
+    for (size_t i = 0; i < MT_ARRAY_LEN(owners); i++)
+        if (r->whose[i].n > 1) {
+            mt_rec_note_n(r->rec, MT_NOTE_PROCESSES, r->whose[i].n, -1);
+            return;
+        }
 }
 
 /* ---- two names for one figure ---- */
@@ -515,14 +510,14 @@ static enum mt_status memory_text_read(struct mt_stream *in, const struct mt_rea
         .elapsed_ns = -1,
         .timed = opts->pattern && mt_text_pattern_has_time(opts->pattern),
     };
-    for (size_t i = 0; i < MT_ARRAY_LEN(owners); i++)
-        r.whose[i].first = -1;
     mt_process_open(&r.log, rec);
     enum mt_status st = read_all(&r, err);
     mt_process_free(&r.log);
     mt_vec_free(&r.pairs);
     mt_vec_free(&r.apart);
     mt_vec_free(&r.unread);
+    for (size_t i = 0; i < MT_ARRAY_LEN(owners); i++)
+        mt_vec_free(&r.whose[i]);
     return st;
 }
 

@@ -279,8 +279,8 @@ static const char *const texts[MT_NOTE_N] = {
         "more may have been",
     [MT_NOTE_KINDS] = "more is alive at the end than is listed: %D",
     [MT_NOTE_PROCESSES] =
-        "%N processes wrote this log, whose addresses are not told apart: figures "
-        "may be off; write one for each",
+        "%N processes wrote this log and are not told apart: figures may be off; write one for "
+        "each",
     [MT_NOTE_UNTRACED] = "not all was recorded, and figures may be off: %D",
     [MT_NOTE_APPENDED] =
         "%N recordings stand in this file, one behind the other, and figures are of all; import "

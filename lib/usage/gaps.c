@@ -13,7 +13,7 @@ static const struct {
     {MT_GAP_END, MT_NOTE_CUT, "was read from a file that ends early"},
     {MT_GAP_DAMAGE, MT_NOTE_SKIPPED, "has damaged events, which were left out"},
     {MT_GAP_DAMAGE, MT_NOTE_BAD_SIZE, "has damaged events, which were left out"},
-    {MT_GAP_MIXED, MT_NOTE_PROCESSES, "was written by several processes, whose blocks are mixed"},
+    {MT_GAP_MIXED, MT_NOTE_PROCESSES, "was written by several processes, which are not told apart"},
     {MT_GAP_UNTRACED, MT_NOTE_UNTRACED, "lacks calls of its threads or processes"},
     {MT_GAP_REST, MT_NOTE_TRAILING, "was read from a file that continues past its end"},
     {MT_GAP_MEANING, MT_NOTE_VALUES,
