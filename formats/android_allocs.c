@@ -8,7 +8,6 @@
 #include "lib/model/heap.h"
 #include "lib/model/paths.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { LINES_PER_CHECK = 1 << 14 };
@@ -106,15 +105,12 @@ static enum mt_status tick(struct reader *r, const struct event *e, struct mt_er
 
 static uint32_t node_of(struct reader *r, uint64_t thread)
 {
-    char name[32] = "main thread";
     if (!(r->opts->split & MT_SPLIT_THREAD))
         return MT_NONE;
     uint32_t *at = mt_map_at(&r->threads, thread);
-    if (*at != MT_MAP_NONE)
-        return *at;
-    if (r->thread_n++)
-        snprintf(name, sizeof name, "thread %u", r->thread_n);
-    return *at = mt_path_root(&r->paths, MT_NONE, name, MT_PATH_THREAD);
+    if (*at == MT_MAP_NONE)
+        *at = mt_path_thread(&r->paths, r->thread_n++);
+    return *at;
 }
 
 static enum mt_status happen(struct reader *r, const struct event *e, struct mt_err *err)

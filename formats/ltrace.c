@@ -98,13 +98,8 @@ static uint32_t thread_of(struct reader *r, uint64_t pid)
 static uint32_t root_of(struct reader *r, uint32_t thread)
 {
     struct thread *t = &r->threads.v[thread];
-    char name[32] = "main thread";
-    if (!(r->opts->split & MT_SPLIT_THREAD))
-        return MT_NONE;
-    if (thread)
-        snprintf(name, sizeof name, "thread %u", thread + 1);
-    if (t->root == MT_NONE)
-        t->root = mt_path_root(&r->paths, MT_NONE, name, MT_PATH_THREAD);
+    if (r->opts->split & MT_SPLIT_THREAD && t->root == MT_NONE)
+        t->root = mt_path_thread(&r->paths, thread);
     return t->root;
 }
 

@@ -4,6 +4,7 @@
  * is read.
  */
 #include "formats/format.h"
+#include "formats/text_owners.h"
 #include "formats/text_pair.h"
 #include "formats/text_time.h"
 #include "lib/input/fields.h"
@@ -11,18 +12,11 @@
 #include "lib/model/process.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
-enum {
-    LINES = 200 /* of the head that are looked at, and of these enough is */,
-    OWNERS = 1000 /* more are not counted */
-};
+enum { LINES = 200 /* of the head that are looked at, and of these enough is */ };
 static const int64_t micro = 1000 * 1000;
-
-static const char *const owners[] = {"rank", "pid"}; /* a number behind them says whose it is */
 
 /* ---- lines ---- */
 
@@ -55,50 +49,9 @@ struct reader {
     char main_name[2][MT_PAIR_NAME];   /* what was called the process's rss first, and its peak */
     MT_VEC(struct mt_text_pair) apart; /* names that stand beside these in a line */
     MT_VEC(struct unread) unread;
-    bool said;                                   /* the line under way says something */
-    MT_VEC(int64_t) whose[MT_ARRAY_LEN(owners)]; /* numbers that were there, OWNERS at most */
+    bool said; /* the line under way says something */
+    struct mt_text_owners owners;
 };
-
-/* ---- several processes ---- */
-
-/* The number behind the word, as in "[rank0]:" and "rank = 0"; -1: there is none. */
-static int64_t number_behind(const struct mt_line *line, const char *word)
-{
-    const size_t n = strlen(word);
-    int64_t number;
-    for (size_t i = 0; i + n < line->n; i++) {
-        if (strncasecmp(line->s + i, word, n) != 0 || (i && isalpha((unsigned char)line->s[i - 1])))
-            continue;
-        struct mt_fields f = mt_fields_of(line->s + i + n, line->n - i - n);
-        while (f.p < f.end && memchr(" :=", *f.p, 3))
-            f.p++;
-        if (f.p < f.end && isdigit((unsigned char)*f.p) && mt_field_decimal(&f, &number))
-            return number;
-    }
-    return -1;
-}
-
-/* Whose memory the line has. */
-static void see_owner(struct reader *r)
-{
-    for (size_t i = 0; i < MT_ARRAY_LEN(owners); i++) {
-        const int64_t number = number_behind(&r->line, owners[i]);
-        size_t at = 0;
-        while (at < r->whose[i].n && r->whose[i].v[at] != number)
-            at++;
-        if (number >= 0 && at == r->whose[i].n && at < OWNERS)
-            *mt_vec_push(&r->whose[i]) = number;
-    }
-}
-
-static void note_owners(struct reader *r)
-{
-    for (size_t i = 0; i < MT_ARRAY_LEN(owners); i++)
-        if (r->whose[i].n > 1) {
-            mt_rec_note_n(r->rec, MT_NOTE_PROCESSES, r->whose[i].n, -1);
-            return;
-        }
-}
 
 /* ---- two names for one figure ---- */
 
@@ -298,30 +251,6 @@ static enum mt_status use_pair(struct reader *r, const struct mt_text_pair *p, s
     return mt_process_sample(&r->log, r->process, metric, now(r), bytes, err);
 }
 
-static enum mt_status refuse_unit(struct reader *r, const struct mt_text_field *f,
-                                  struct mt_err *err)
-{
-    int n = (int)f->n, behind = (int)f->behind_n;
-    err->offset = (int64_t)r->line.offset;
-    if (f->goes_on) {
-        MT_FAIL(err, MT_EINPUT, "the number of {%s}, %.*s, goes on behind a comma", f->name, n,
-                f->number);
-        mt_err_hint(err, "Nothing was imported. A number has digits and perhaps a point.");
-        return MT_EINPUT;
-    }
-    if (behind)
-        MT_FAIL(err, MT_EINPUT, "the number of {%s}, %.*s, has '%.*s' behind it, which is no unit",
-                f->name, n, f->number, behind, f->behind);
-    else
-        MT_FAIL(err, MT_EINPUT, "the number of {%s}, %.*s, has no unit behind it", f->name, n,
-                f->number);
-    mt_err_hint(err,
-                "Nothing was imported. Units are B, KB, MB, GB and TB, KiB and so on, kbytes and "
-                "so on%s For what is no memory write .* instead of a field.",
-                behind ? "." : "; say in the pattern what it is: {rss:KB}.");
-    return MT_EINPUT;
-}
-
 static enum mt_status take_time(struct reader *r, const struct mt_text_field *f, struct mt_err *err)
 {
     enum mt_text_time before = r->clock.kind;
@@ -359,8 +288,10 @@ static enum mt_status find_fields(struct reader *r, struct mt_err *err)
                     : strcmp(p.name, "rss") == 0      ? MT_PAIR_LEVEL
                     : strcmp(p.name, "peak_rss") == 0 ? MT_PAIR_PEAK
                                                       : MT_PAIR_OTHER;
-        if (p.meaning != MT_PAIR_STEP && !p.unit)
-            return refuse_unit(r, f, err);
+        if (p.meaning != MT_PAIR_STEP && !p.unit) {
+            err->offset = (int64_t)r->line.offset;
+            return mt_text_field_refuse(f, err);
+        }
         if (mt_field_fraction(&number, MT_PAIR_DIGITS, &p.value))
             *mt_vec_push(&r->pairs) = p;
         else
@@ -426,7 +357,7 @@ static enum mt_status read_line(struct reader *r, struct mt_err *err)
         find_pairs(r);
     for (size_t i = 0; i < r->pairs.n; i++)
         if (r->pairs.v[i].meaning == MT_PAIR_LEVEL || r->pairs.v[i].meaning == MT_PAIR_PEAK) {
-            see_owner(r);
+            mt_text_owners_see(&r->owners, r->line.s, r->line.n);
             break;
         }
     for (int peaks = 0; peaks < 2; peaks++)
@@ -496,7 +427,8 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
         MT_TRY(read_line(r, err));
     MT_TRY(st);
     note_unread(r);
-    note_owners(r);
+    if (mt_text_owners_n(&r->owners) > 1)
+        mt_rec_note_n(r->rec, MT_NOTE_PROCESSES, mt_text_owners_n(&r->owners), -1);
     return end(r, err);
 }
 
@@ -516,8 +448,7 @@ static enum mt_status memory_text_read(struct mt_stream *in, const struct mt_rea
     mt_vec_free(&r.pairs);
     mt_vec_free(&r.apart);
     mt_vec_free(&r.unread);
-    for (size_t i = 0; i < MT_ARRAY_LEN(owners); i++)
-        mt_vec_free(&r.whose[i]);
+    mt_text_owners_free(&r.owners);
     return st;
 }
 

@@ -1,7 +1,6 @@
 /* What calls of strace do to the memory of their process, and on which call path. */
 #include "formats/strace_parts.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { STACK_MAX = 1 << 12 };
@@ -46,13 +45,8 @@ void mt_strace_frame(struct mt_strace *r, struct mt_fields f)
 static uint32_t root_of(struct mt_strace *r, uint32_t thread)
 {
     struct mt_strace_thread *t = &r->processes.threads.v[thread];
-    char name[32] = "main thread";
-    if (!(r->opts->split & MT_SPLIT_THREAD))
-        return MT_NONE;
-    if (thread)
-        snprintf(name, sizeof name, "thread %u", thread + 1);
-    if (t->root == MT_NONE)
-        t->root = mt_path_root(&r->paths, MT_NONE, name, MT_PATH_THREAD);
+    if (r->opts->split & MT_SPLIT_THREAD && t->root == MT_NONE)
+        t->root = mt_path_thread(&r->paths, thread);
     return t->root;
 }
 

@@ -274,6 +274,28 @@ size_t mt_text_pattern_match(const struct mt_text_pattern *p, const char *line, 
     return found;
 }
 
+enum mt_status mt_text_field_refuse(const struct mt_text_field *f, struct mt_err *err)
+{
+    int n = (int)f->n, behind = (int)f->behind_n;
+    if (f->goes_on) {
+        MT_FAIL(err, MT_EINPUT, "the number of {%s}, %.*s, goes on behind a comma", f->name, n,
+                f->number);
+        mt_err_hint(err, "Nothing was imported. A number has digits and perhaps a point.");
+        return MT_EINPUT;
+    }
+    if (behind)
+        MT_FAIL(err, MT_EINPUT, "the number of {%s}, %.*s, has '%.*s' behind it, which is no unit",
+                f->name, n, f->number, behind, f->behind);
+    else
+        MT_FAIL(err, MT_EINPUT, "the number of {%s}, %.*s, has no unit behind it", f->name, n,
+                f->number);
+    mt_err_hint(err,
+                "Nothing was imported. Units are B, KB, MB, GB and TB, KiB and so on, kbytes and "
+                "so on%s For what is no memory write .* instead of a field.",
+                behind ? "." : "; say in the pattern what it is: {rss:KB}.");
+    return MT_EINPUT;
+}
+
 bool mt_text_pattern_is_in(const struct mt_text_pattern *p, const char *text, size_t n)
 {
     struct mt_text_field fields[MT_TEXT_FIELDS];

@@ -39,6 +39,10 @@ struct mt_text_field {
 size_t mt_text_pattern_match(const struct mt_text_pattern *p, const char *line, size_t n,
                              struct mt_text_field out[MT_TEXT_FIELDS], bool *any);
 
+/* Says in err that the figure of a field has no unit, or goes on behind a comma, and what units
+ * are. Returns MT_EINPUT. */
+enum mt_status mt_text_field_refuse(const struct mt_text_field *f, struct mt_err *err);
+
 /* Whether a line of the text's first n bytes, whose last one may be cut, matches. */
 bool mt_text_pattern_is_in(const struct mt_text_pattern *p, const char *text, size_t n);
 

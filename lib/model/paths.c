@@ -1,5 +1,6 @@
 #include "lib/model/paths.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void mt_path_tree_init(struct mt_path_tree *p, struct mt_recording *rec)
@@ -129,4 +130,12 @@ uint32_t mt_path_node(struct mt_path_tree *p, uint32_t parent, uint32_t frame)
 uint32_t mt_path_root(struct mt_path_tree *p, uint32_t parent, const char *name, unsigned flag)
 {
     return mt_path_node(p, parent, mt_path_frame(p, name, "", "", 0, MT_PATH_ASIDE | flag));
+}
+
+uint32_t mt_path_thread(struct mt_path_tree *p, uint32_t number)
+{
+    char name[32] = "main thread";
+    if (number)
+        snprintf(name, sizeof name, "thread %u", number + 1);
+    return mt_path_root(p, MT_NONE, name, MT_PATH_THREAD);
 }

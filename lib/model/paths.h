@@ -56,6 +56,8 @@ uint32_t mt_path_frame(struct mt_path_tree *p, const char *name, const char *obj
 /* The root node of what a thread allocates (MT_PATH_THREAD), or of what the recorder was told of it
  * (MT_PATH_LABEL), inside of a parent or MT_NONE. */
 uint32_t mt_path_root(struct mt_path_tree *p, uint32_t parent, const char *name, unsigned flag);
+/* The same of a thread of which only a number is known, from 0 on: "main thread", "thread 2". */
+uint32_t mt_path_thread(struct mt_path_tree *p, uint32_t number);
 
 /*
  * The node of a frame (a number of mt_path_frame) called from a node (MT_NONE: a root), made if
