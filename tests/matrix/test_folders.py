@@ -357,11 +357,11 @@ def seconds_for(count):
         with open(f"markers{count}/{i}.csv", "w", encoding="utf-8") as rows, open(f"markers{count}/{i}.done", "w", encoding="utf-8"):
             rows.write("stack,alloc_b\na,1\n")
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    m.run("import", f"markers{count}", "--pattern", "none", codes=(2,))
+    m.run("import", f"markers{count}", "--pattern", "none {rss}", codes=(2,))
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
 
-# Empty files beside others are judged in one go.
+# Empty files beside others are judged in one go; the clock of a machine may be too coarse for the few.
 few, many = seconds_for(1500), seconds_for(12000)
-m.check(many < 16 * few, "8 times as many files take 8 times as long", few, many)
+m.check(many < 16 * few + 0.5, "8 times as many files take 8 times as long", few, many)
 m.finish(at_least=100)
