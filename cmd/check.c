@@ -51,13 +51,20 @@ static enum mt_status collect_rules(struct mt_rules *out, struct mt_err *err)
     return out->v.n ? MT_OK : no_rules(file, err);
 }
 
-static void tell_ranks(const struct mt_loaded *l)
+/* The runs of a group are the job, and have to be all of it; who names runs means these. */
+static void find(const struct mt_rules *rules, const struct mt_loaded *new,
+                 const struct mt_loaded *base, struct mt_findings *found)
 {
-    char *missing = mt_loaded_missing_ranks(l);
-    if (!each)
+    const bool ranks = mt_loaded_are_ranks(new);
+    char *missing = ranks ? mt_loaded_missing_ranks(new) : NULL;
+    if (ranks && !each)
         mt_show_note("These are ranks of a job, not repeats: each is checked by itself.");
-    if (missing)
+    if (missing && group)
+        mt_show_note("Of ranks that are not there nothing is known: name the runs to check these "
+                     "alone.");
+    else if (missing)
         mt_show_note("%s", missing);
+    mt_findings_find(rules, new, base, each || ranks, group ? missing : NULL, found);
     free(missing);
 }
 
@@ -77,10 +84,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     MT_TRY_OUT(mt_load_repeats(args, &asked, &new, err));
     if (baselines.n)
         MT_TRY_OUT(mt_load_repeats(&base_refs, &asked_base, &base, err));
-    const bool ranks = mt_loaded_are_ranks(&new);
-    if (ranks)
-        tell_ranks(&new);
-    mt_findings_find(&rules, &new, baselines.n ? &base : NULL, each || ranks, &found);
+    find(&rules, &new, baselines.n ? &base : NULL, &found);
     found.unnamed =
         new.runs.n == 1 && !group && (!args->n || strcmp(args->v[0], new.runs.v[0].name) != 0);
     MT_TRY_OUT(mt_check_show(&found, mt_check_format_of(mt_common.format), err));

@@ -118,7 +118,7 @@ static void add_title(const struct mt_findings *f, const struct mt_checked *c, s
 {
     struct mt_buf subject = {0};
     mt_finding_subject(c, &subject);
-    if (f->each)
+    if (f->each && !c->of_no_run)
         mt_buf_addf(out, "%s: ", f->new->runs.v[c->new_index].name);
     if (c->rule->name)
         mt_buf_adds(out, c->rule->name);

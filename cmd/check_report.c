@@ -155,7 +155,7 @@ static void add_row(struct mt_report *r, const struct mt_findings *f, const stru
         cells[MEASURED_LEAST_B] = mt_cell_int(c->other->low);
         cells[MEASURED_MOST_B] = mt_cell_int(c->other->high);
     }
-    if (c->measured != MT_BASELINE_UNKNOWN || f->each)
+    if (c->measured != MT_BASELINE_UNKNOWN || (f->each && !c->of_no_run))
         cells[RUN] = mt_cell_text(mt_report_text(r, f->new->runs.v[c->new_index].name));
 }
 

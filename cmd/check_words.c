@@ -128,7 +128,7 @@ void mt_finding_text(const struct mt_findings *f, const struct mt_checked *c, st
     mt_finding_subject(c, &subject);
     if (rule->name)
         mt_buf_addf(out, "%s: ", rule->name);
-    if (f->each)
+    if (f->each && !c->of_no_run)
         mt_buf_addf(out, "%s: ", f->new->runs.v[c->new_index].name);
     mt_buf_adds(out, rule->kind->what);
     const char *of = strstr(c->device, ": "); /* "cpu: activations", with --category */
@@ -250,7 +250,7 @@ void mt_findings_sum(const struct mt_findings *f, struct mt_buf *out)
         mt_buf_adds(out, " for ");
         mt_escape_terminal(out, f->new->runs.v[0].name);
     }
-    if (f->v.n > f->rule_n * run_n)
+    if (f->v.n - f->of_no_run_n > f->rule_n * run_n)
         mt_buf_addf(out, " on %s",
                     mt_human_plural((int64_t)mt_findings_devices(f), "device", text));
     for (size_t i = 0; i < MT_ARRAY_LEN(order); i++)

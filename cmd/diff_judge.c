@@ -67,13 +67,13 @@ static enum mt_diff_answer tell(const struct mt_diff_verdict *v, const struct mt
     return mt_diff_worst(v->peak, v->growth);
 }
 
-/* Why NEW has no such device, nobody knows; or it is the one that is compared. */
-static enum mt_diff_answer tell_missing(const struct mt_diff *d, const char *device,
+/* Why a run has no such device, nobody knows; or it is the one that is compared. */
+static enum mt_diff_answer tell_missing(const struct mt_diff *d, int side, const char *device,
                                         struct mt_report *r)
 {
-    bool compared = strcmp(device, d->side[1].device.name) == 0;
+    bool compared = strcmp(device, d->side[side].device.name) == 0;
     mt_report_note(r, "Run '%s' has no %sdevice %s: cannot tell whether that got worse.",
-                   d->side[1].run.name, compared ? "further " : "", device);
+                   d->side[side].run.name, compared ? "further " : "", device);
     return MT_DIFF_OPEN;
 }
 
@@ -90,8 +90,8 @@ enum mt_status mt_diff_tell(const struct mt_diff *d, const struct mt_diff_thresh
         *answer = tell(&shown, t, NULL, r);
     for (size_t i = 0; i < others.v.n && st == MT_OK; i++) {
         const struct mt_diff_verdict *v = &others.v.v[i];
-        *answer = mt_diff_worst(*answer, v->missing ? tell_missing(d, v->device, r)
-                                                    : tell(v, t, v->device, r));
+        *answer = mt_diff_worst(*answer, v->missing >= 0 ? tell_missing(d, v->missing, v->device, r)
+                                                         : tell(v, t, v->device, r));
     }
     if (others.child_n)
         mt_report_note(r, "Processes that the first one started are not compared: they are others "

@@ -51,6 +51,7 @@ struct mt_checked {
     size_t new_index; /* the repeat whose figure is the median */
     size_t base_index;
     bool nothing_matches; /* no site there is of the rule's op and scope */
+    bool of_no_run;       /* of ranks of the job that are not there: no index is of a run */
     bool look;            /* one of the repeats is worth a look: on failure that of the median */
     size_t look_index;
     /* On failure: the sites that explain most; of growth rules by how much they grew. */

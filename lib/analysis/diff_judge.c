@@ -223,6 +223,7 @@ enum mt_status mt_diff_judge(const struct mt_diff *d, const struct mt_diff_thres
     const struct mt_figures whole[2] = {d->side[0].whole, d->side[1].whole};
     *out = (struct mt_diff_verdict){.peak = MT_DIFF_OPEN,
                                     .growth = alike ? judge_growth(d, whole, t) : MT_DIFF_OPEN,
+                                    .missing = -1,
                                     .rates = {d->side[0].whole.v[MT_FIG_SUSPECT_PER_STEP_B].r,
                                               d->side[1].whole.v[MT_FIG_PER_STEP_B].r}};
     snprintf(out->device, sizeof out->device, "%s", d->side[0].device.name);
@@ -276,8 +277,10 @@ static enum mt_status judge_other(const struct mt_diff *compared, const char *de
         struct mt_diff_verdict *v = mt_vec_push(&out->v);
         st = mt_diff_judge(&d, t, warmup, v, err);
         snprintf(v->device, sizeof v->device, "%s", device);
-        v->missing = !d.side[1].device.name[0];
-        if (v->missing)
+        for (int s = 0; s < 2; s++)
+            if (!d.side[s].device.name[0])
+                v->missing = s;
+        if (v->missing >= 0)
             v->peak = v->growth = MT_DIFF_OPEN;
     }
     mt_diff_free(&d);

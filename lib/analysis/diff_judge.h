@@ -28,7 +28,8 @@ struct mt_diff_verdict {
         double was, is;
     } peaks, rates;    /* bytes that the answers rest on */
     bool steps_turn;   /* the peak's answer is open, for the runs differ in steps (step_levels.h) */
-    bool missing;      /* NEW has no such device, for whatever reason: both answers are open */
+    int missing;       /* the side without such a device, for whatever reason: both answers are
+                          open; -1: none */
     bool growth_turns; /* so is that of growth, for in the steps that both have it is otherwise */
 };
 enum mt_diff_answer mt_diff_worst(enum mt_diff_answer a, enum mt_diff_answer b);

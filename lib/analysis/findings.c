@@ -3,6 +3,8 @@
 #include "lib/model/notes.h"
 #include "lib/model/process.h"
 #include "lib/model/recording.h"
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,6 +186,23 @@ static void compare_each(const struct mt_rule *rule, struct mt_findings *out)
     }
 }
 
+/* Ranks that are not there have not kept a rule: one that ran out of memory writes no file. */
+static void add_missing(const struct mt_rule *rule, const char *missing, struct mt_findings *out)
+{
+    struct mt_checked *c = mt_vec_push(&out->v);
+    *c = (struct mt_checked){.rule = rule,
+                             .verdict = MT_CHECK_INCONCLUSIVE,
+                             .measured = MT_BASELINE_UNKNOWN,
+                             .limit = MT_BASELINE_UNKNOWN,
+                             .base = MT_BASELINE_UNKNOWN,
+                             .spread = MT_BASELINE_UNKNOWN,
+                             .base_spread = MT_BASELINE_UNKNOWN,
+                             .of_no_run = true};
+    snprintf(c->why, sizeof c->why, "%c%.*s", tolower((unsigned char)*missing),
+             (int)strcspn(missing + 1, "."), missing + 1);
+    out->of_no_run_n++;
+}
+
 static void add_about(const struct mt_checked *c, struct mt_findings *out)
 {
     static const unsigned figures[MT_FIG_BASELINE_N] = {
@@ -205,7 +224,8 @@ static void add_about(const struct mt_checked *c, struct mt_findings *out)
 }
 
 void mt_findings_find(const struct mt_rules *rules, const struct mt_loaded *new,
-                      const struct mt_loaded *base, bool each, struct mt_findings *out)
+                      const struct mt_loaded *base, bool each, const char *missing,
+                      struct mt_findings *out)
 {
     *out = (struct mt_findings){.new = new, .base = base, .each = each, .rule_n = rules->v.n};
     for (size_t i = 0; i < rules->v.n; i++)
@@ -213,6 +233,8 @@ void mt_findings_find(const struct mt_rules *rules, const struct mt_loaded *new,
             compare_each(&rules->v.v[i], out);
         else
             compare_devices(&rules->v.v[i], new, out);
+    for (size_t i = 0; missing && i < rules->v.n; i++)
+        add_missing(&rules->v.v[i], missing, out);
     mt_strtab_init(&out->living);
     for (size_t i = 0; i < out->v.n; i++) {
         out->n_of[out->v.v[i].verdict]++;
@@ -233,7 +255,7 @@ size_t mt_findings_devices(const struct mt_findings *f)
         size_t k = 0;
         while (k < i && strcmp(f->v.v[k].device, f->v.v[i].device) != 0)
             k++;
-        n += k == i;
+        n += k == i && !f->v.v[i].of_no_run;
     }
     return n;
 }

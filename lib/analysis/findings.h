@@ -11,6 +11,7 @@ struct mt_findings {
     int64_t n_of[MT_CHECK_N];
     const struct mt_loaded *new, *base; /* base NULL: none */
     size_t rule_n;
+    size_t of_no_run_n; /* findings of ranks that are not there */
     size_t
         child_n; /* of processes with another number in every run: rules of growth pass over them */
     bool each;   /* findings of every rule for every run, rules one after the other */
@@ -19,10 +20,12 @@ struct mt_findings {
     bool unnamed;            /* nobody named the run, so that its name is news */
 };
 
-/* base NULL: none. A rule that names no device is for every one that a run has. rules, new and base
- * outlive the findings. */
+/* base NULL: none. A rule that names no device is for every one that a run has. missing: the
+ * sentence about ranks of the job that are not among the runs, of which no rule is known to be
+ * kept; NULL: none. rules, new and base outlive the findings. */
 void mt_findings_find(const struct mt_rules *rules, const struct mt_loaded *new,
-                      const struct mt_loaded *base, bool each, struct mt_findings *out);
+                      const struct mt_loaded *base, bool each, const char *missing,
+                      struct mt_findings *out);
 void mt_findings_free(struct mt_findings *f);
 
 /* How many devices they are about. */

@@ -321,8 +321,16 @@ m.run("import", *data[:1], *data[3:], "--group", "some")
 _, _, err = m.run("ranks", "some")
 m.check("Of the 4 ranks of the job 2 are not among these runs: 1, 2." in err, "missing ranks", err)
 for options in ((), ("--each",)):  # that those which are there keep a limit says nothing of the others
-    _, _, err = m.run("check", "--group", "some", "--max-peak", "1TiB", *options)
-    m.check("Of the 4 ranks of the job 2 are not among these runs: 1, 2." in err, "check of a job without two of its ranks", options, err)
+    lacking = "f the 4 ranks of the job 2 are not among these runs: 1, 2"
+    _, out, err = m.run("check", "--group", "some", "--max-peak", "1TiB", *options, codes=(3,))
+    m.check(f"?     peak, limit 1TiB: o{lacking}" in out and "1 rule for each of 2 runs: 1 inconclusive, 2 passed" in out, "check of a job without two of its ranks", options, out)
+    m.check("name the runs to check these alone" in err, "what to do", options, err)
+    rows = m.json("check", "--group", "some", "--max-peak", "1TiB", *options, codes=(3,))["rows"]
+    m.check([row["verdict"] for row in rows] == ["pass", "pass", "inconclusive"] and rows[2]["run"] is None and lacking in rows[2]["why"], "programs, too", options, rows)
+    m.check("skipped" in m.run("check", "--group", "some", "--max-peak", "1TiB", *options, "--format", "junit", codes=(3,))[1], "a skipped test", options)
+    m.run("check", "--group", "some", "--max-peak", "1KiB", *options, codes=(1,))
+    some = [row["run"] for row in rows[:2]]
+    m.check(lacking in m.run("check", *some, "--max-peak", "1TiB", *options, codes=(0,))[2], "runs that are named are those alone", options)
 os.mkdir("later")
 for path in data:
     with gzip.open(path, "rt") as file:
