@@ -315,7 +315,8 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
 
 static const struct mt_opt opts[] = {
     {"sort", 's', MT_OPT_STRING, &sort_key, "KEY",
-     "a column, or PyTorch's name for it: self_cpu_memory_usage (default: self_net_b)"},
+     "a column, or PyTorch's name for it: self_cpu_memory_usage (default: self_net_b, of logs "
+     "without events self_at_peak_b or self_at_end_b)"},
     {"by", 0, MT_OPT_STRING, &by, "KEYS",
      "group by one or more of the words below (default: name)"},
     MT_CATEGORIES_OPT(categories),
@@ -324,7 +325,7 @@ static const struct mt_opt opts[] = {
     {"step", 0, MT_OPT_STRING, &steps, "A..B", "only ops that start in these steps"},
     {"thread", 0, MT_OPT_STRING, &thread, "TID",
      "only ops of this thread (PID:TID where processes share its number)"},
-    MT_ROWS_OPTS(rows, "in the sorted column, or in self_net_b where that is not bytes",
+    MT_ROWS_OPTS(rows, "in the sorted column, or where that is not bytes in the one of the default",
                  "20, with --compat 100"),
     {"compat", 0, MT_OPT_STRING, &compat, "torch[:V]",
      "PyTorch's own key_averages() table, as its version V prints it"},

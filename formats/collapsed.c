@@ -25,6 +25,7 @@ struct reader {
     struct mt_heap *heap;
     enum mt_meaning values;
     uint64_t line_n, beside; /* beside: counted in rec->beside_bytes */
+    uint64_t pair_n;         /* lines with two numbers */
 };
 
 /* A line, taken apart: what stands before its last blank, and the digits behind that. */
@@ -89,9 +90,20 @@ static enum mt_status read_line(struct reader *r, bool *go_on, struct mt_err *er
                    "not a call path and a whole number behind it, such as \"main;step;read 4096\"",
                    err);
     }
+    r->pair_n += take_apart(p.stack, p.stack_n, &(struct parts){0});
     uint32_t node = mt_stack_text_node(&r->stacks, MT_NONE, p.stack, p.stack_n);
     MT_TRY(mt_meaning_give(r->heap, node, r->values, number, MT_UNKNOWN, err));
     return ++r->line_n % LINES_PER_CHECK ? MT_OK : check_memory(r, err);
+}
+
+/* A number at the end of a function's name is one in a line or two, not in all. */
+static enum mt_status refuse_pairs(const struct reader *r, struct mt_err *err)
+{
+    if (r->line_n < 2 || r->pair_n < r->line_n)
+        return MT_OK;
+    MT_FAIL(err, MT_EINPUT, "every line has two numbers: this is the difference of two recordings");
+    return mt_reader_refuse(-1, "Import the two recordings and compare them with memtool diff.",
+                            err);
 }
 
 static enum mt_status read_all(struct reader *r, struct mt_err *err)
@@ -106,6 +118,7 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
         st = cut(r, mt_lines_offset(&r->lines),
                  "ends early: its last line has no end, so the number there may be cut off", err);
     MT_TRY(st);
+    MT_TRY(refuse_pairs(r, err));
     return mt_heap_close(r->heap, err);
 }
 
