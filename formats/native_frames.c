@@ -56,7 +56,7 @@ void mt_native_plain_name(struct mt_buf *out, const char *s)
             s = skip_brackets(s);
         } else if (*s == '(' || *s == '[' || strncmp(s, ".llvm.", 6) == 0) {
             break;
-        } else if (*s == ' ' && !ends_in_operator(out, start)) {
+        } else if (*s == ' ' && !isdigit((unsigned char)s[1]) && !ends_in_operator(out, start)) {
             out->n = start; /* what came was the return type */
             s++;
         } else {
