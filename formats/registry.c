@@ -10,6 +10,8 @@
 #define READER(id, name, reads) &mt_reader_##id,
 static const struct mt_reader *const formats[] = {MT_READERS(READER)};
 
+#define DASHES "--------------------------------------------------------------------------------"
+
 /* What files that are not for us look like, for the error message. */
 static const struct look {
     const char *magic;
@@ -31,6 +33,10 @@ static const struct look {
     {"\x1f\x8b", 2, "a gzip file that is compressed once more", "Unpack it once first."},
     {"\x28\xb5\x2f\xfd", 4, "a zstd file that is compressed once more", "Unpack it once first."},
     {"\x04\x22\x4d\x18", 4, "an LZ4 file that is compressed once more", "Unpack it once first."},
+    {"reading file \"", 14, "what heaptrack_print shows of a file",
+     "Import that file itself (.zst), which heaptrack wrote."},
+    {DASHES "\nCommand:", sizeof DASHES + 8, "what ms_print shows of a file",
+     "Import that file itself, which massif wrote."},
     {"<", 1, "HTML or XML", "Save the trace itself (trace.json), not the page that shows it."},
 };
 static const struct look tar = {"ustar", 5, "a tar archive", "Unpack it first (tar -xf)."};

@@ -103,7 +103,7 @@ enum mt_status mt_growth_load(struct mt_db *db, const struct mt_run *run,
 /* Whole bytes of a rate. */
 int64_t mt_growth_bytes(double bytes);
 
-/* "a step", "a minute", "an event". Static. */
+/* "a step", "a minute", "a sample". Static. */
 const char *mt_growth_unit(const struct mt_growth *g);
 
 /* What "rss" does, of a process's growth, or the same by another unit: "grows 64 KiB a step (95 %:

@@ -12,7 +12,7 @@ int64_t mt_growth_bytes(double bytes)
 const char *mt_growth_unit(const struct mt_growth *g)
 {
     static const char *const units[] = {
-        [MT_PER_STEP] = "a step", [MT_PER_MINUTE] = "a minute", [MT_PER_EVENT] = "an event"};
+        [MT_PER_STEP] = "a step", [MT_PER_MINUTE] = "a minute", [MT_PER_EVENT] = "a sample"};
     return units[g->unit];
 }
 

@@ -78,7 +78,7 @@ static const struct mt_column_def others[] = {
     {"per_run_b", "PER RUN", CHANGE, "change from run to run"},
     {"per_hour_b", "PER HOUR", CHANGE, "change in an hour, where times are known"},
     {"per_minute_b", "PER MINUTE", CHANGE, "growth in a minute"},
-    {"per_event_b", "PER EVENT", CHANGE, "growth from one event of the log to the next"},
+    {"per_event_b", "PER SAMPLE", CHANGE, "growth from one sample of the log to the next"},
     {"rate_least_b", "AT LEAST", CHANGE, "the least that rate may be, with 95 % confidence"},
     {"rate_most_b", "AT MOST", CHANGE, "the most that it may be"},
     {"by_b", "GREW BY", CHANGE, "by how much in all"},

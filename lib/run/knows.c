@@ -39,6 +39,9 @@ static const struct lack {
     {MT_KNOWS_SIZES, ANY, "does not keep blocks apart by size",
      "`memtool import --split size` does, where the file has single blocks or events. Without it "
      "`memtool table --by size`, with no other key, works for what heaptrack_interpret wrote."},
+    {MT_KNOWS_PLACES, RECORDS, "does not keep libraries and files apart",
+     "`--by line` has file and line of your code, where stacks were recorded; site, name, scope or "
+     "path work, too."},
     {MT_KNOWS_PLACES, ANY, "does not say which library or file its functions are in",
      "Heap logs do. `--by site`, name, scope or path work without."},
     {MT_KNOWS_BLOCKS, RECORDS,
@@ -184,6 +187,9 @@ enum mt_status mt_knows(const struct mt_run *run, const struct mt_run_device *de
         mt_hint_again(run, err);
     if (lack->instead)
         mt_err_hint(err, "%s", lack->instead);
+    else if (lack->bit & (SUMS | MT_KNOWS_PEAK) && mt_run_notes_get(&run->notes, MT_NOTE_VALUES))
+        mt_err_hint(err, "The file does not say what its figures are: `memtool import --values "
+                         "WHAT` tells it (at-end, at-peak, allocated).");
     else
         suggest(run, device, err);
     return MT_EUSAGE;

@@ -16,6 +16,10 @@ static enum mt_status unknown_run(struct mt_db *db, const char *ref, struct mt_e
     bool row;
     struct mt_buf near = {0};
     MT_FAIL(err, MT_EUSAGE, "there is no run '%s'", ref);
+    if (strcmp(ref, "-") == 0) {
+        mt_err_hint(err, "`memtool import -` reads standard input; what it imports has a name.");
+        return err->code;
+    }
     struct mt_err ignored = MT_ERR_INIT;
     if (mt_db_query(db, MT_Q_RUN_NAMES, &s, &ignored) != MT_OK)
         return err->code;
