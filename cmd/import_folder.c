@@ -261,16 +261,17 @@ static void add_names(struct mt_buf *out, const struct walk *w, struct mt_import
 /* Lest a broken one goes unnoticed. */
 static void tell_passed_over(struct walk *w)
 {
+    static const char *const why[2][2] = {
+        {"do not look like recordings and were", "does not look like a recording and was"},
+        {"have no line that matches --pattern and were",
+         "has no line that matches --pattern and was"}};
     struct mt_buf where = {0}, names = {0};
     char n[MT_HUMAN_LONG];
     mt_escape_terminal(&where, w->folder);
     if (w->passed.n) {
         add_names(&names, w, &w->passed);
-        fprintf(stderr, "%s: %zu of %zu files %s and were passed over%s\n", where.s, w->passed.n,
-                w->file_n,
-                w->opts->pattern ? "have no line that matches --pattern"
-                                 : "do not look like recordings",
-                names.s);
+        fprintf(stderr, "%s: %zu of %zu files %s passed over%s\n", where.s, w->passed.n, w->file_n,
+                why[w->opts->pattern != NULL][w->passed.n == 1], names.s);
     }
     if (w->unclear.n) {
         mt_buf_clear(&names);

@@ -327,7 +327,7 @@ for i, name in enumerate(("logs/a.log", "logs/b/c.log", "logs/README")):
     with open(name, "w") as log:
         log.write("a head\n" + "".join(f"it {k} used memory {k}{i} MB\n" for k in range(1, 5)) if i < 2 else "notes\n")
 _, err, _ = imported("logs", "--pattern", "it {step} used memory {rss}")
-m.check(names() == ["a.log", "c.log"] and "1 of 3 files have no line that matches --pattern and were passed over (README)" in err, "logs", names(), err)
+m.check(names() == ["a.log", "c.log"] and "1 of 3 files has no line that matches --pattern and was passed over (README)" in err, "logs", names(), err)
 m.check("text with a line that matches --pattern in this folder (3 files" in imported("logs", "--pattern", "me {rss}", codes=(2,))[1], "no log")
 if os.getuid():
     write("locked/in/rank0.pickle")
