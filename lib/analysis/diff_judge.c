@@ -16,11 +16,11 @@
 
 bool mt_diff_worse(double was, double is, const struct mt_diff_threshold *t)
 {
-    const double same = 1e-12; /* sums of fractions in another order */
+    const double same = fabs(is) * 1e-12; /* sums of fractions in another order, percentages */
     double more = is - was;
-    if (more <= fabs(is) * same)
+    if (more <= same)
         return false;
-    return t->percent >= 0 ? more > was * t->percent / 100 : more > (double)t->bytes;
+    return more > same + (t->percent >= 0 ? was * t->percent / 100 : (double)t->bytes);
 }
 
 enum mt_status mt_diff_threshold(const char *text, struct mt_diff_threshold *out,
