@@ -125,13 +125,16 @@ enum mt_status mt_load_repeats(const struct mt_args *refs, const struct mt_repea
 
 bool mt_loaded_are_ranks(const struct mt_loaded *l)
 {
-    bool known = true, differ = false;
+    const struct mt_loaded_run *first = NULL;
+    bool differ = false;
     for (size_t i = 0; i < l->runs.n; i++) {
-        const struct mt_loaded_run *run = &l->runs.v[i], *first = &l->runs.v[0];
-        known &= run->rank != MT_UNKNOWN;
+        const struct mt_loaded_run *run = &l->runs.v[i];
+        if (run->rank == MT_UNKNOWN)
+            continue;
+        first = first ? first : run;
         differ |= run->rank != first->rank || strcmp(run->host, first->host) != 0;
     }
-    return known && differ;
+    return differ;
 }
 
 static int rank_cmp(const void *a, const void *b)

@@ -22,8 +22,8 @@ struct mt_repeats_asked {
 enum mt_status mt_load_repeats(const struct mt_args *refs, const struct mt_repeats_asked *asked,
                                struct mt_loaded *out, struct mt_err *err);
 
-/* Whether the runs are different ranks of a job, or of its hosts, and so no repeats of one program.
- */
+/* Whether some of the runs are different ranks of a job, or of its hosts: they are no repeats of
+ * one program, nor is what stands beside them. */
 bool mt_loaded_are_ranks(const struct mt_loaded *l);
 
 /* Of such: which of the job are not among them, a sentence, allocated; NULL: none, or nobody says.

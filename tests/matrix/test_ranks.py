@@ -383,6 +383,12 @@ for host in range(3):  # each of which has one rank, its own 0
 m.run("import", "hosts", "--group", "hosts")
 _, out, err = m.run("check", "--group", "hosts", "--max-peak", "2.5MiB", codes=(1,))
 m.check("1 rule for each of 3 runs: 1 failed, 2 passed" in out and "These are ranks of a job, not repeats" in err, "hosts of one rank each", out, err)
+jobs.write("strayed", [10, 10, 20, 10])
+jobs.write("beside", [10], called="loader.json")
+m.run("import", "strayed", "beside/loader.json", "--group", "strayed")
+for options in (["--max-peak", "12MiB"], ["--max-peak-growth", "5%", "--baseline", "strayed/rank0.json"]):
+    _, out, err = m.run("check", "--group", "strayed", *options, codes=(1,))
+    m.check("1 rule for each of 5 runs: 1 failed" in out and "FAIL  rank2" in out, "ranks beside a run of which nothing says a rank", out, err)
 m.check("spread" in m.run("check", "--group", "t22", "--max-peak", str(peaks[-1] + 200000), codes=(0,))[1] if trend([2, 2]) else False, "repeats of a rank are repeats")
 
 # 21 times what five runs swing by may be chance: it is said, not judged.
