@@ -164,6 +164,19 @@ static const struct mt_advice *find_judged(const struct verification *v)
 
 /* ---- the report ---- */
 
+/* Nobody can tell whether the peaks are those: what a thread frees that nobody saw. */
+static void cannot_tell_alive(struct verification *v, const int64_t doubt_b[SIDES])
+{
+    char text[MT_HUMAN_MAX];
+    const int side = doubt_b[AFTER] >= doubt_b[BEFORE] ? AFTER : BEFORE;
+    char *why =
+        mt_asprintf("%s of the peak of run '%s' may not have been alive: blocks were freed, "
+                    "or allocated, where the profiler did not see it.",
+                    mt_human_bytes(doubt_b[side], text), v->side[side].view.run.name);
+    cannot_tell(v, why, NULL);
+    free(why);
+}
+
 static void add_row(struct verification *v, const struct mt_advice *a, bool judged)
 {
     int64_t peak_b = v->side[BEFORE].facts.peak_b, recorded_b = v->side[AFTER].facts.peak_b;
@@ -179,6 +192,12 @@ static void add_row(struct verification *v, const struct mt_advice *a, bool judg
     c[4] = mt_cell_int(mt_wrap_sub(peak_b, recorded_b));
     if (a->bound != MT_BOUND_UP_TO && mt_verify_error(a, recorded_b, &percent))
         c[5] = mt_cell_real(percent);
+    const int64_t doubt_b[SIDES] = {v->side[BEFORE].view.device.doubt_at_peak_b,
+                                    v->side[AFTER].view.device.doubt_at_peak_b};
+    if (mt_verify_turns(a, peak_b, recorded_b, doubt_b, v->asked->tolerance)) {
+        cannot_tell_alive(v, doubt_b);
+        return;
+    }
     enum mt_verdict_of_advice verdict = mt_verify_judge(a, peak_b, recorded_b, v->asked->tolerance);
     c[7] = mt_cell_text(mt_verify_names[verdict]);
     v->exit_code = verdict == MT_VERIFY_OFF;

@@ -388,6 +388,22 @@ enum mt_verdict_of_advice mt_verify_judge(const struct mt_advice *a, int64_t pea
     return percent <= tolerance || a->bound == MT_BOUND_UP_TO ? MT_VERIFY_HOLDS : MT_VERIFY_OFF;
 }
 
+bool mt_verify_turns(const struct mt_advice *a, int64_t peak_b, int64_t recorded_b,
+                     const int64_t doubt_b[2], double tolerance)
+{
+    const bool off = mt_verify_judge(a, peak_b, recorded_b, tolerance) == MT_VERIFY_OFF;
+    bool turns = false;
+    for (int less = 1; less < 4; less++) {
+        const int64_t before_b = less & 1 ? doubt_b[0] : 0, after_b = less & 2 ? doubt_b[1] : 0;
+        struct mt_advice least = *a;
+        least.new_peak_b = mt_wrap_sub(a->new_peak_b, before_b);
+        turns |=
+            off != (mt_verify_judge(&least, mt_wrap_sub(peak_b, before_b),
+                                    mt_wrap_sub(recorded_b, after_b), tolerance) == MT_VERIFY_OFF);
+    }
+    return turns;
+}
+
 int64_t mt_verify_parts(const struct mt_verify_run *before, const struct mt_verify_run *after)
 {
     const struct mt_advice_facts *x = before->facts, *y = after->facts;

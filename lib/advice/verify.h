@@ -55,6 +55,11 @@ extern const char *const mt_verify_names[MT_VERIFY_N]; /* "holds", "saved more",
 enum mt_verdict_of_advice mt_verify_judge(const struct mt_advice *a, int64_t peak_b,
                                           int64_t recorded_b, double tolerance);
 
+/* Whether it is off, or is not, only with blocks that may be dead: by how much less the peaks of
+ * the first and the second program may be (doubt_at_peak_b). */
+bool mt_verify_turns(const struct mt_advice *a, int64_t peak_b, int64_t recorded_b,
+                     const int64_t doubt_b[2], double tolerance);
+
 /* How many backward passes the second program runs for each one of the first, by step of an
  * optimizer: into how many parts it cuts a batch. MT_UNKNOWN: not a whole number of two or more. */
 int64_t mt_verify_parts(const struct mt_verify_run *before, const struct mt_verify_run *after);

@@ -4,6 +4,7 @@
 tests/recordings/README.md says what the programs are. A recorded peak of None: nothing is to be advised."""
 
 import glob
+import gzip
 import json
 import os
 import re
@@ -465,6 +466,17 @@ for before, after in (("gpt_adamw", "cut"), ("cut", "gpt_ckpt"), ("cut", "cut"))
         why = answer["cannot_tell"]["why"]
         m.check(why == "run 'cut' was read from a file that ends early.", before, after, only, why)
         m.check(not answer["rows"] and answer["notes"], before, after, only, "notes of the runs", answer)
+# a free that nobody saw: with its block, or without, another answer
+with gzip.open(os.path.join(os.environ["SAMPLES"], "checkpoint", "trace.json.gz"), "rt") as f:
+    unseen = json.load(f)
+records = [e for e in unseen["traceEvents"] if e.get("name") == "[memory]"]
+unseen["traceEvents"].remove([e for e in records if e["args"]["Bytes"] < -300000][20])
+for e in records:
+    e["args"].pop("Total Allocated", None)
+with open("unseen.json", "w") as f:
+    json.dump(unseen, f)
+_, out, _ = m.run("advise", os.path.join(os.environ["SAMPLES"], "no_checkpoint", "trace.json.gz"), "--verify", "unseen.json", "--only", "checkpoint", codes=(3,))
+m.check("Cannot tell: 512 KiB of the peak of run 'unseen.json' may not have been alive" in out, "a free that nobody saw", out)
 # a device that is not the one with most memory, in both
 for name in ("gpt_adamw", "gpt_ckpt", "cnn_sgd"):
     trace = json.loads(subprocess.run(["zstd", "-dc", files[name]], capture_output=True, check=True).stdout)

@@ -72,6 +72,28 @@ static void test_batches(void **state)
     }
 }
 
+/* Of 100 bytes 40 are saved, it is predicted. What may be dead counts on either side. */
+static void test_doubt(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t recorded_b, doubt_b[2];
+        bool turns;
+    } rows[] = {
+        {60, {0, 0}, false},  /* holds */
+        {60, {0, 30}, false}, /* or saves more */
+        {60, {20, 0}, true},  /* of 80 bytes it saved 20 only */
+        {60, {20, 20}, true}, /* unless there were 40 */
+        {80, {0, 0}, false},  /* off */
+        {80, {0, 15}, false}, /* still */
+        {80, {0, 20}, true},  {80, {30, 0}, false},
+    };
+    const struct mt_advice a = {.new_peak_b = 60, .saving_b = 40};
+    for (size_t i = 0; i < MT_ARRAY_LEN(rows); i++)
+        assert_int_equal(mt_verify_turns(&a, 100, rows[i].recorded_b, rows[i].doubt_b, 10),
+                         rows[i].turns);
+}
+
 /* Sizes that all differ take no longer each, the more there are. */
 static void test_sizes(void **state)
 {
@@ -93,7 +115,7 @@ static void test_sizes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_batches),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_batches), cmocka_unit_test(test_doubt),
                                        cmocka_unit_test(test_sizes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
