@@ -12,9 +12,19 @@
 #include <string.h>
 
 enum { LINES_PER_CHECK = 1 << 14, NESTED_MAX = 8 };
-static const int64_t size_max = INT64_C(1) << 60; /* of a block; more cannot be true */
+static const int64_t size_max = INT64_C(1) << 47; /* of a block; no process has more addresses */
 
-enum op { NOTHING, ALLOCATES, ALLOCATES_MANY, ALLOCATES_ALIGNED, MOVES, MOVES_MANY, FREES, LOST };
+enum op {
+    NOTHING,
+    ALLOCATES,
+    ALLOCATES_MANY,
+    ALLOCATES_ALIGNED,
+    MOVES,
+    MOVES_MANY,
+    FREES,
+    LOST,
+    FORKS
+};
 
 /* What calls are called, whole or how they begin. */
 static const struct {
@@ -37,6 +47,12 @@ static const struct {
     {"strndup", false, LOST},
     {"__strdup", false, LOST},
     {"asprintf", false, LOST},
+    {"fork", false, FORKS},
+    {"vfork", false, FORKS},
+    {"daemon", false, FORKS},
+    {"system", false, FORKS},
+    {"popen", false, FORKS},
+    {"posix_spawn", true, FORKS},
     {"_Znw", true, ALLOCATES},
     {"_Zna", true, ALLOCATES},
     {"_Zdl", true, FREES},
@@ -47,6 +63,7 @@ static const struct {
 
 struct call {
     enum op op;
+    size_t name;     /* in `calls` */
     uint32_t object; /* who calls, in `objects`; MT_NONE: the line does not say */
     uint64_t old;
     int64_t bytes;
@@ -64,7 +81,7 @@ struct reader {
         uint32_t pending_n;
         uint64_t inner_n, inner_at; /* calls since these began; offset of the first */
         uint32_t root;              /* node with --split thread; MT_NONE: none yet */
-        bool ended;
+        bool allocates;             /* or frees */
     })
     threads;
     struct mt_map of_pid;
@@ -74,8 +91,12 @@ struct reader {
     struct mt_buf text;       /* scratch */
     struct mt_call_clock clock;
     int64_t first_time, event_n;
-    bool timed, clocked;                               /* lines have times; the one under way has */
-    uint64_t line_n, call_n, child_n, ended_n, beside; /* ended_n: threads */
+    bool timed, clocked; /* lines have times; the one under way has */
+    uint64_t line_n, call_n, beside;
+    uint32_t allocating_n;                      /* threads */
+    uint64_t child_n, fork_n, exec_n, behind_n; /* what tells of other processes */
+    uint64_t first;                             /* the least number of a thread, less 1 */
+    bool first_ended;
 };
 
 static void skip(struct reader *r)
@@ -124,7 +145,8 @@ static uint32_t object_of(struct reader *r, const char *s, size_t n)
 /* ---- calls ---- */
 
 /* "app->malloc(128": takes who calls, and which call it is; *args: what stands behind its "(". */
-static enum op take_name(struct mt_fields *f, const char **object, size_t *object_n)
+static enum op take_name(struct mt_fields *f, struct call *call, const char **object,
+                         size_t *object_n)
 {
     size_t left = (size_t)(f->end - f->p);
     const char *open = memchr(f->p, '(', left), *arrow = memmem(f->p, left, "->", 2);
@@ -142,7 +164,8 @@ static enum op take_name(struct mt_fields *f, const char **object, size_t *objec
         if (*f->p == 'o') /* operator new(unsigned long)(128 */
             open = memmem(open, (size_t)(f->end - open), ")(", 2);
         f->p = open ? open + 1 + (*f->p == 'o') : f->end;
-        return calls[i].op;
+        call->name = i;
+        return call->op = calls[i].op;
     }
     return NOTHING;
 }
@@ -272,6 +295,26 @@ static void give_up(struct reader *r, uint32_t thread)
     t->inner_n = 0;
 }
 
+/* A process is over when its first thread is, which has the least number: what comes behind that is
+ * of another one, or of another log. */
+static void watch_first(struct reader *r, uint64_t pid, bool ends)
+{
+    if (pid - 1 < r->first) {
+        r->first = pid - 1;
+        r->first_ended = false;
+        r->behind_n = 0;
+    }
+    r->first_ended |= ends && pid - 1 == r->first;
+}
+
+static void count_call(struct reader *r, struct thread *t)
+{
+    r->allocating_n += !t->allocates;
+    t->allocates = true;
+    r->behind_n += r->first_ended;
+    r->first_ended = false;
+}
+
 static bool ends_in(const struct mt_fields *f, const char *text)
 {
     size_t n = strlen(text);
@@ -287,10 +330,18 @@ static enum mt_status begin_call(struct reader *r, uint32_t thread, struct mt_fi
     struct call call = {.object = MT_NONE};
     const char *object;
     size_t object_n = 0;
-    call.op = take_name(&f, &object, &object_n);
-    bool later = ends_in(&f, "<unfinished ...>"), inner = t->pending_n > 0;
+    if (take_name(&f, &call, &object, &object_n) == FORKS) {
+        r->fork_n++;
+        return MT_OK;
+    }
+    if (call.op != NOTHING)
+        count_call(r, t);
+    bool later = ends_in(&f, "<unfinished ...>") || ends_in(&f, "<no return ...>");
+    bool inner = t->pending_n > 0;
     if (call.op != NOTHING && inner && !t->inner_n++)
         t->inner_at = r->line.offset;
+    if (call.op == NOTHING && inner && mt_field_take(&f, "__cxa_begin_catch("))
+        give_up(r, thread); /* operator new has thrown */
     if (call.op == NOTHING || (inner && !later))
         return MT_OK;
     if (r->timed && !r->clocked) { /* what stands before it cannot be read, so who calls neither */
@@ -301,7 +352,7 @@ static enum mt_status begin_call(struct reader *r, uint32_t thread, struct mt_fi
         call.object = object_of(r, object, object_n);
     if (call.op != LOST && !(take_args(&f, &call) && ends(&f)))
         call.op = LOST;
-    if (later && t->pending_n < NESTED_MAX)
+    if (later && call.op != LOST && t->pending_n < NESTED_MAX)
         t->pending[t->pending_n++] = call;
     if (later && !inner && moves(&call))
         *mt_map_at(&r->moving, call.old) = thread;
@@ -318,6 +369,22 @@ static enum mt_status begin_call(struct reader *r, uint32_t thread, struct mt_fi
     return give_block(r, thread, &call, f, err);
 }
 
+/* Which call under way it is that "malloc resumed>" tells of, those it has called that do not
+ * return being over; false: none. */
+static bool find_begun(struct thread *t, const char *name, size_t n)
+{
+    for (uint32_t i = t->pending_n; i-- > 0;) {
+        const char *begun = calls[t->pending[i].name].name;
+        size_t length = strlen(begun);
+        if (n >= length && memcmp(name, begun, length) == 0 &&
+            (n == length || calls[t->pending[i].name].begins)) {
+            t->pending_n = i;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* "<... malloc resumed> ) = 0x12" */
 static enum mt_status end_call(struct reader *r, uint32_t thread, struct mt_fields f,
                                struct mt_err *err)
@@ -325,17 +392,9 @@ static enum mt_status end_call(struct reader *r, uint32_t thread, struct mt_fiel
     struct thread *t = &r->threads.v[thread];
     const char *at = memmem(f.p, (size_t)(f.end - f.p), " resumed>", 9);
     mt_field_blanks(&f);
-    if (!t->pending_n || !at)
+    if (!at || !find_begun(t, f.p, (size_t)(at - f.p)))
         return MT_OK;
-    bool ours = false;
-    for (size_t i = 0; i < MT_ARRAY_LEN(calls); i++) {
-        size_t n = strlen(calls[i].name);
-        ours |= (size_t)(at - f.p) >= n && memcmp(f.p, calls[i].name, n) == 0 &&
-                (calls[i].begins || f.p + n == at);
-    }
-    if (!ours)
-        return MT_OK;
-    const struct call call = t->pending[--t->pending_n];
+    const struct call call = t->pending[t->pending_n];
     f.p = at + 9;
     if (!t->pending_n) {
         forget_moving(r, thread);
@@ -363,19 +422,17 @@ static enum mt_status read_line(struct reader *r, struct mt_err *err)
         MT_TRY(mt_heap_tick(r->heap, t > r->first_time ? t - r->first_time : 0, err));
     if (mt_field_end(&f))
         return MT_OK;
-    r->child_n += mt_field_take(&f, "--- SIGCHLD") || mt_field_take(&f, "--- Called exec");
-    const bool all_ended = r->threads.n && r->ended_n == r->threads.n;
     uint32_t thread = thread_of(r, pid);
     bool ends = mt_field_take(&f, "+++"); /* it has ended: another may get its number */
-    r->ended_n += (uint64_t)ends - r->threads.v[thread].ended;
-    r->threads.v[thread].ended = ends;
+    watch_first(r, pid, ends);
+    r->child_n += mt_field_take(&f, "--- SIGCHLD");
+    r->exec_n += mt_field_take(&f, "--- Called exec") && r->threads.v[thread].allocates;
     if (ends) {
         give_up(r, thread);
         return MT_OK;
     }
     if (mt_field_take(&f, "<..."))
         return end_call(r, thread, f, err);
-    r->child_n += all_ended; /* or another log behind this one */
     return begin_call(r, thread, f, err);
 }
 
@@ -386,6 +443,15 @@ static enum mt_status check_memory(struct reader *r, struct mt_err *err)
                       mt_vec_bytes(&r->frames) + mt_vec_bytes(&r->threads) +
                       mt_map_bytes(&r->of_pid) + mt_map_bytes(&r->moving));
     return mt_rec_check_memory(r->rec, err);
+}
+
+/* Children of which no call is in the log are not followed (no -f), or allocate nothing. */
+static void note_processes(struct reader *r)
+{
+    uint64_t children = r->child_n > r->fork_n ? r->child_n : r->fork_n;
+    uint64_t others = r->exec_n + r->behind_n + (r->allocating_n > 1 ? children : 0);
+    if (others)
+        mt_rec_note_n(r->rec, MT_NOTE_PROCESSES, others + 1, -1);
 }
 
 static enum mt_status read_all(struct reader *r, struct mt_err *err)
@@ -405,8 +471,7 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
         return mt_reader_refuse(
             -1, "ltrace -f -ttt -e malloc+free+calloc+realloc -o FILE COMMAND records them.", err);
     }
-    if (r->child_n)
-        mt_rec_note_n(r->rec, MT_NOTE_PROCESSES, r->child_n + 1, -1);
+    note_processes(r);
     return mt_heap_close(r->heap, err);
 }
 
@@ -417,6 +482,7 @@ static enum mt_status ltrace_read(struct mt_stream *in, const struct mt_read_opt
         .lines = {.in = in, .progress = opts->progress, .closure = opts->closure},
         .opts = opts,
         .rec = rec,
+        .first = UINT64_MAX,
     };
     mt_path_tree_init(&r.paths, rec);
     mt_strtab_init(&r.objects);
@@ -450,8 +516,9 @@ static int ltrace_probe(const char *head, size_t n)
         mt_call_time(&f, &clock, &t);
         mt_call_place(&f);
         mt_field_blanks(&f);
-        call.op = take_name(&f, &object, &object_n);
-        if (call.op == NOTHING || call.op == LOST || !take_args(&f, &call) || !find_result(&f))
+        take_name(&f, &call, &object, &object_n);
+        if (call.op == NOTHING || call.op == LOST || call.op == FORKS || !take_args(&f, &call) ||
+            !find_result(&f))
             continue;
         if (mt_field_take(&f, "<void>") || mt_field_address(&f, &address))
             return 92;
