@@ -25,6 +25,12 @@ struct reader {
     struct mt_process_log log;
     bool begun;         /* the first time is known */
     uint64_t command_n; /* each run of mprof begins with one */
+    MT_VEC(struct early {
+        int64_t before, start, after, end; /* times of the epoch */
+        uint32_t name;                     /* string id */
+    })
+    early; /* calls before the first value */
+    uint64_t beside;
 };
 
 static void skip(struct reader *r)
@@ -44,19 +50,17 @@ static bool take_size(struct mt_fields *f, int64_t *bytes)
     return true;
 }
 
-/* Seconds of the epoch. The first that is read is the file's zero; what is older is of that time.
- */
-static bool take_time(struct reader *r, struct mt_fields *f, int64_t *t, bool *older)
+/* Seconds of the epoch. */
+static bool take_time(struct mt_fields *f, int64_t *t)
 {
-    if (!mt_field_fraction(f, SECONDS, t) || *t < 0)
-        return false;
-    if (!r->begun) {
-        r->begun = true;
-        r->rec->base_ns = *t;
-    }
-    *older |= *t < r->rec->base_ns;
-    *t = *t < r->rec->base_ns ? 0 : *t - r->rec->base_ns;
-    return true;
+    return mt_field_fraction(f, SECONDS, t) && *t >= 0;
+}
+
+/* Since the file's zero; what is older is of that time. */
+static int64_t place_time(const struct reader *r, int64_t t, bool *older)
+{
+    *older |= t < r->rec->base_ns;
+    return t < r->rec->base_ns ? 0 : t - r->rec->base_ns;
 }
 
 /* ---- lines ---- */
@@ -70,6 +74,31 @@ static void read_command(struct reader *r, struct mt_fields *f)
     r->command_n++;
 }
 
+static enum mt_status give_call(struct reader *r, const struct early *c, struct mt_err *err)
+{
+    const char *name = mt_strtab_get(&r->rec->strings, c->name);
+    size_t process, n = strlen(name);
+    bool older = false;
+    int64_t start = place_time(r, c->start, &older), end = place_time(r, c->end, &older);
+    MT_TRY(mt_process_of(&r->log, -1, &process, err));
+    if (older)
+        mt_rec_note(r->rec, MT_NOTE_CLOCK, (int64_t)r->line.offset, 0);
+    MT_TRY(mt_process_mark(&r->log, process, start, "call", name, n, c->before, err));
+    return mt_process_mark(&r->log, process, end, "return", name, n, c->after, err);
+}
+
+/* The first value is the file's zero. */
+static enum mt_status begin(struct reader *r, int64_t t, struct mt_err *err)
+{
+    if (r->begun)
+        return MT_OK;
+    r->begun = true;
+    r->rec->base_ns = t;
+    for (size_t i = 0; i < r->early.n; i++)
+        MT_TRY(give_call(r, &r->early.v[i], err));
+    return MT_OK;
+}
+
 /* "MEM 16.839844 1795253488.3987", or of a child, whose number stands before that. A process that
  * is gone has no bytes. */
 static enum mt_status read_level(struct reader *r, struct mt_fields *f, bool child,
@@ -79,10 +108,12 @@ static enum mt_status read_level(struct reader *r, struct mt_fields *f, bool chi
     size_t process;
     bool older = false;
     if ((child && (!mt_field_decimal(f, &number) || number < 0)) || !take_size(f, &bytes) ||
-        !take_time(r, f, &t, &older) || !mt_field_end(f)) {
+        !take_time(f, &t) || !mt_field_end(f)) {
         skip(r);
         return MT_OK;
     }
+    MT_TRY(begin(r, t, err));
+    t = place_time(r, t, &older);
     MT_TRY(mt_process_of(&r->log, number, &process, err));
     if (!bytes)
         return mt_process_until(&r->log, t, err);
@@ -91,25 +122,26 @@ static enum mt_status read_level(struct reader *r, struct mt_fields *f, bool chi
     return mt_process_level(&r->log, process, t, bytes, err);
 }
 
-/* "FUNC module.name 12.3477 1795253493.5698 20.1094 1795253494.0001 1" */
+/* "FUNC module.name 12.3477 1795253493.5698 20.1094 1795253494.0001 1". The program writes them
+ * when it ends, mprof its values after some seconds: of a short run calls stand before all else. */
 static enum mt_status read_call(struct reader *r, struct mt_fields *f, struct mt_err *err)
 {
+    struct early c;
     const char *name;
-    size_t n, process;
-    int64_t before, after, start, end, depth;
-    bool older = false;
-    if (!mt_field_word(f, &name, &n) || !take_size(f, &before) ||
-        !take_time(r, f, &start, &older) || !take_size(f, &after) ||
-        !take_time(r, f, &end, &older) || end < start ||
+    size_t n;
+    int64_t depth;
+    if (!mt_field_word(f, &name, &n) || !take_size(f, &c.before) || !take_time(f, &c.start) ||
+        !take_size(f, &c.after) || !take_time(f, &c.end) || c.end < c.start ||
         (!mt_field_end(f) && (!mt_field_decimal(f, &depth) || !mt_field_end(f)))) {
         skip(r);
         return MT_OK;
     }
-    MT_TRY(mt_process_of(&r->log, -1, &process, err));
-    if (older)
-        mt_rec_note(r->rec, MT_NOTE_CLOCK, (int64_t)r->line.offset, 0);
-    MT_TRY(mt_process_mark(&r->log, process, start, "call", name, n, before, err));
-    return mt_process_mark(&r->log, process, end, "return", name, n, after, err);
+    c.name = mt_strtab_add(&r->rec->strings, name, n);
+    if (r->begun)
+        return give_call(r, &c, err);
+    *mt_vec_push(&r->early) = c;
+    mt_rec_beside(r->rec, &r->beside, mt_vec_bytes(&r->early));
+    return mt_rec_check_memory(r->rec, err);
 }
 
 static enum mt_status read_line(struct reader *r, struct mt_err *err)
@@ -156,16 +188,24 @@ static enum mt_status mprof_read(struct mt_stream *in, const struct mt_read_opts
     rec->resolution_ns = RESOLUTION;
     enum mt_status st = read_all(&r, err);
     mt_process_free(&r.log);
+    mt_rec_beside(rec, &r.beside, 0);
+    mt_vec_free(&r.early);
     return st;
 }
 
-/* A command line, then sizes and times; or these alone. */
+/* Calls of functions, a command line, sizes and times: in this order, where they are there. */
 static int mprof_probe(const char *head, size_t n)
 {
     struct mt_fields f = mt_fields_of(head, n);
     const char *s;
     size_t len;
     int64_t size, time;
+    if (mt_field_take(&f, "FUNC "))
+        return mt_field_word(&f, &s, &len) && mt_field_fraction(&f, MEBIBYTES, &size) &&
+                       mt_field_fraction(&f, SECONDS, &time) &&
+                       mt_field_fraction(&f, MEBIBYTES, &size)
+                   ? 90
+                   : 0;
     bool command = mt_field_take(&f, "CMDLINE ");
     if (command && !mt_field_until(&f, '\n', &s, &len))
         return 0;

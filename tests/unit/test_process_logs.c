@@ -117,6 +117,9 @@ static const struct log_file logs[] = {
      "CMDLINE a\nMEM 1.0 1000.0\nMEM 0.0 1001.0\nCMDLINE b\nMEM 2.0 1002.0\n",
      "ns 2000000000 from 1000000000000\nprocess 1048576..2097152 until 2000000000 peak 2097152\n"
      "note appended 2\n"},
+    {"mprof: a short run, in which calls of functions stand before all else", &mt_reader_mprof,
+     "FUNC a.f 1.0 1000.5 2.0 1000.75 1\nCMDLINE a\nMEM 1.0 1000.0\nMEM 2.0 1001.0\n",
+     "ns 1000000000 from 1000000000000\nprocess 1048576..2097152 until 1000000000 peak 2097152\n"},
     {"pidstat: a row that makes no sense", &mt_reader_pidstat,
      PIDSTAT "1000 0 7 1.0 0.0 2000 100 0.1 a\n1001 0 7 1.0 0.0 2000 much 0.1 a\n",
      "ns 0 from 1000000000000\nprocess unchanged peak 102400\n"
