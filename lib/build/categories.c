@@ -11,8 +11,10 @@
 #include "lib/build/build.h"
 #include "lib/build/gradients.h"
 #include "lib/build/left_sizes.h"
+#include "lib/build/loaded_state.h"
 #include "lib/build/places.h"
 #include "lib/build/rounds.h"
+#include "lib/build/trainings.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +23,18 @@ enum { AFTER_US = 1000 }; /* in files of whole microseconds edges lie on each ot
 /* What makes up an iteration of the loop: the steps of its optimizers. */
 struct round {
     int64_t start_ns, end_ns;
+};
+
+/* A model that is trained, from when it is built until the next one is. */
+struct training {
+    int64_t start_ns, next_ns; /* when its building begins, and that of the next; INT64_MIN, MAX */
+    int64_t built_ns;          /* the first block of it that learns */
+    int64_t backward_ns, first_step_ns; /* when these begin; INT64_MAX: none */
+    int64_t stepped_ns;                 /* when the last step ends; INT64_MIN: none */
+    /* Top ops that compute: the start of the first, the end of the last; INT64_MAX, MIN: none. The
+     * start of the first op that left a node for backward; INT64_MIN: none. */
+    int64_t computes_ns, computed_ns, graph_ns;
+    struct mt_left_sizes sizes;
 };
 
 /* Of one process. */
@@ -33,11 +47,10 @@ struct finder {
     struct mt_place *places;
     MT_VEC(struct mt_turn) steps;
     MT_VEC(struct round) rounds;
-    /* Top ops that compute: the start of the first, the end of the last; INT64_MAX, MIN: none. The
-     * start of the first op that left a node for backward; INT64_MIN: none. And the end of the last
-     * op there is. */
-    int64_t computes_ns, computed_ns, graph_ns, last_ns;
-    struct mt_left_sizes sizes;
+    MT_VEC(struct training) trainings; /* in order of time */
+    struct mt_training_signs signs;
+    struct mt_training_starts starts;
+    int64_t last_ns;                   /* the end of the last op there is */
     struct mt_above leaf, step, graph; /* ops around one: as in places.h; that left a node for
                                           backward */
 };
@@ -104,16 +117,57 @@ static size_t backwards_up_to(const struct finder *f, int64_t t_ns)
     return mt_count_up_to(&f->backwards->start_ns, f->backward_n, sizeof *f->backwards, t_ns);
 }
 
-static int64_t first_backward(const struct finder *f)
-{
-    return f->backward_n ? f->backwards[0].start_ns : INT64_MAX;
-}
-
 /* The pass that a moment lies in; MT_NONE: none. */
 static uint32_t backward_at(const struct finder *f, int64_t t_ns)
 {
     size_t n = backwards_up_to(f, t_ns);
     return n && t_ns <= f->backwards[n - 1].end_ns ? (uint32_t)n - 1 : MT_NONE;
+}
+
+/* ---- trainings ---- */
+
+static struct training *training_at(const struct finder *f, int64_t t_ns)
+{
+    struct training *v = f->trainings.v;
+    size_t n = mt_count_up_to(&v->start_ns, f->trainings.n, sizeof *v, t_ns);
+    return &v[n ? n - 1 : 0];
+}
+
+static void add_training(struct finder *f, int64_t start_ns)
+{
+    if (f->trainings.n)
+        f->trainings.v[f->trainings.n - 1].next_ns = start_ns;
+    *mt_vec_push(&f->trainings) = (struct training){.start_ns = start_ns,
+                                                    .next_ns = INT64_MAX,
+                                                    .built_ns = start_ns,
+                                                    .backward_ns = INT64_MAX,
+                                                    .first_step_ns = INT64_MAX,
+                                                    .stepped_ns = INT64_MIN,
+                                                    .computes_ns = INT64_MAX,
+                                                    .computed_ns = INT64_MIN,
+                                                    .graph_ns = INT64_MIN};
+}
+
+static void end_trainings(struct finder *f)
+{
+    for (size_t i = 0; i < f->trainings.n; i++)
+        mt_vec_free(&f->trainings.v[i].sizes.all);
+    f->trainings.n = 0;
+}
+
+/* What a training computes. */
+static bool read_computing(void *finder, uint32_t thread, const struct mt_op *op)
+{
+    struct finder *f = finder;
+    (void)thread;
+    struct training *t = training_at(f, op->start_ns);
+    if (makes_graph(NULL, op) && (t->graph_ns == INT64_MIN || op->start_ns < t->graph_ns))
+        t->graph_ns = op->start_ns;
+    if (!f->places[op->node].computes)
+        return true;
+    t->computes_ns = op->start_ns < t->computes_ns ? op->start_ns : t->computes_ns;
+    t->computed_ns = op->end_ns > t->computed_ns ? op->end_ns : t->computed_ns;
+    return true;
 }
 
 static bool read_op(void *finder, uint32_t thread, const struct mt_op *op)
@@ -125,23 +179,94 @@ static bool read_op(void *finder, uint32_t thread, const struct mt_op *op)
             op->start_ns, op->end_ns, op->label, thread, f->r->threads.v[thread].process, op->node};
     if (f->r->frames.v[f->r->nodes.v[op->node].frame].kind == MT_FRAME_OP)
         f->last_ns = op->end_ns > f->last_ns ? op->end_ns : f->last_ns;
-    if (makes_graph(NULL, op) && (f->graph_ns == INT64_MIN || op->start_ns < f->graph_ns))
-        f->graph_ns = op->start_ns;
-    if (!p->computes)
-        return true;
-    f->computes_ns = op->start_ns < f->computes_ns ? op->start_ns : f->computes_ns;
-    f->computed_ns = op->end_ns > f->computed_ns ? op->end_ns : f->computed_ns;
-    return true;
+    return read_computing(finder, thread, op);
 }
 
-/* Ops that other rules need, and steps. */
+/* Ops that other rules need, and steps; all of one training. */
 static void read_ops(struct finder *f, const struct mt_processes *p, uint32_t process)
 {
     f->steps.n = 0;
-    f->computes_ns = INT64_MAX;
-    f->computed_ns = f->graph_ns = f->last_ns = INT64_MIN;
+    f->last_ns = INT64_MIN;
+    end_trainings(f);
+    add_training(f, INT64_MIN);
     mt_processes_each_op(f->r, p, process, read_op, f);
     mt_sort_by_time(f->steps.v, f->steps.n, sizeof *f->steps.v, NULL);
+}
+
+static size_t steps_before(const struct finder *f, int64_t t_ns)
+{
+    const struct mt_turn *v = f->steps.v;
+    return f->steps.n ? mt_count_up_to(&v->start_ns, f->steps.n, sizeof *v, t_ns) : 0;
+}
+
+/* The first model needs no sign. */
+static void add_sign(struct finder *f, const struct mt_record *rec, size_t steps,
+                     enum mt_training_part part)
+{
+    if (steps && steps < f->steps.n)
+        *mt_vec_push(&f->signs.all) = (struct mt_training_sign){
+            rec->t_ns, rec->bytes, (uint32_t)steps, rec->device, (uint8_t)part};
+}
+
+/* Whether what a gradient belongs to is freed right behind it. */
+static bool goes_with_owner(const struct finder *f, const struct life *l)
+{
+    const struct mt_recording *r = f->r;
+    const size_t freed = l->alloc->mate, next = freed + 1;
+    if (l->died_ns == INT64_MAX || next >= r->records.n)
+        return false;
+    const struct mt_record *owner = &r->records.v[next];
+    return owner->bytes == -l->alloc->bytes && owner->device == l->alloc->device &&
+           owner->mate != MT_NONE && r->records.v[owner->mate].t_ns < l->born_ns;
+}
+
+/* What a block says of new models. */
+static void add_signs(struct finder *f, const struct life *l, enum mt_category_rule rule)
+{
+    const size_t steps = steps_before(f, l->born_ns);
+    const bool built = l->place && l->place->empty, copied = l->place && l->place->copies;
+    if (rule == MT_CATEGORY_R5 || rule == MT_CATEGORY_R5B) {
+        add_sign(f, l->alloc, steps, MT_TRAINING_GRADIENT);
+        if (goes_with_owner(f, l))
+            add_sign(f, l->alloc, steps_before(f, l->died_ns), MT_TRAINING_GONE);
+    } else if (rule == MT_CATEGORY_R2) {
+        add_sign(f, l->alloc, steps ? steps - 1 : 0, MT_TRAINING_STATE);
+    } else if (rule == MT_CATEGORY_NO_RULE && (built || copied) && steps < f->steps.n &&
+               l->died_ns > f->steps.v[steps].end_ns) {
+        add_sign(f, l->alloc, steps, built ? MT_TRAINING_BUILT : MT_TRAINING_COPIED);
+    }
+}
+
+/* The building of a model begins when what was computed before is over: layers that do not learn
+ * may be made first. */
+static void move_starts_back(struct finder *f)
+{
+    for (size_t i = 1; i < f->trainings.n; i++) {
+        struct training *t = &f->trainings.v[i], *before = t - 1;
+        if (before->computed_ns < t->built_ns && before->computed_ns > before->start_ns)
+            t->start_ns = before->next_ns = before->computed_ns;
+    }
+}
+
+static void find_trainings(struct finder *f, const struct mt_processes *p, uint32_t process)
+{
+    mt_trainings_find(&f->signs, &f->starts);
+    if (f->starts.t_ns.n) {
+        end_trainings(f);
+        add_training(f, INT64_MIN);
+        for (size_t i = 0; i < f->starts.t_ns.n; i++)
+            add_training(f, f->starts.t_ns.v[i]);
+        mt_processes_each_op(f->r, p, process, read_computing, f);
+        move_starts_back(f);
+    }
+    for (size_t i = f->backward_n; i-- > 0;)
+        training_at(f, f->backwards[i].start_ns)->backward_ns = f->backwards[i].start_ns;
+    for (size_t i = 0; i < f->steps.n; i++) {
+        struct training *t = training_at(f, f->steps.v[i].start_ns);
+        t->stepped_ns = f->steps.v[i].end_ns;
+        if (t->first_step_ns == INT64_MAX)
+            t->first_step_ns = f->steps.v[i].start_ns;
+    }
 }
 
 /* A GAN steps two optimizers in each iteration, and a step may call another one. Where it cannot be
@@ -205,11 +330,19 @@ static enum mt_category_rule rule_alone(struct finder *f, const struct life *l)
 
 /* ---- parameters ---- */
 
-/* Whether a block is there before the first step of an optimizer and after the last one. */
-static bool spans_steps(const struct finder *f, const struct life *l)
+/* Whether a block is there before the first step of an optimizer and after the last one of its
+ * training. */
+static bool spans_steps(const struct training *t, const struct life *l)
 {
-    return f->steps.n && l->died_ns > f->steps.v[0].start_ns &&
-           l->died_ns > f->steps.v[f->steps.n - 1].end_ns;
+    return t->first_step_ns != INT64_MAX && l->died_ns > t->first_step_ns &&
+           l->died_ns > t->stepped_ns;
+}
+
+/* Whether it is made before the first backward pass of its training, and no rule has taken it. */
+static bool may_be_of_model(const struct finder *f, const struct mt_record *rec)
+{
+    return is_known(f->r, rec) && rec->rule == MT_CATEGORY_NO_RULE &&
+           rec->t_ns < training_at(f, rec->t_ns)->backward_ns;
 }
 
 /* Whether an op around it, or the one itself, left a node for backward. */
@@ -230,10 +363,11 @@ static bool is_of_numbers(const struct finder *f, const struct mt_record *rec)
  * but no graph: until one begins, what was made empty for nn.init to fill is a layer's. */
 static bool is_of_building(const struct finder *f, const struct life *l)
 {
+    const struct training *t = training_at(f, l->born_ns);
     if (l->place && l->place->never_parameter)
         return false;
-    return l->born_ns < f->computes_ns || (f->steps.n && l->place && l->place->empty &&
-                                           l->born_ns < f->graph_ns && !is_of_numbers(f, l->alloc));
+    return l->born_ns < t->computes_ns || (f->steps.n && l->place && l->place->empty &&
+                                           l->born_ns < t->graph_ns && !is_of_numbers(f, l->alloc));
 }
 
 /* R7, of blocks that no rule before has taken: the latest first, for a layer that a model copies is
@@ -244,12 +378,13 @@ static void find_parameters(struct finder *f, bool built)
     struct mt_recording *r = f->r;
     for (size_t i = f->record_n; i-- > 0;) {
         struct mt_record *rec = &r->records.v[f->records[i]];
-        if (!is_known(r, rec) || rec->rule != MT_CATEGORY_NO_RULE || rec->t_ns >= first_backward(f))
+        if (!may_be_of_model(f, rec))
             continue;
+        struct training *t = training_at(f, rec->t_ns);
         const struct life l = life_of(f, rec);
         if (is_of_building(f, &l) != built || (!rec->unseen && is_of_graph(f, rec)))
             continue;
-        if (spans_steps(f, &l) && mt_left_sizes_take(&f->sizes, rec, false))
+        if (spans_steps(t, &l) && mt_left_sizes_take(&t->sizes, rec, false))
             rec->rule = MT_CATEGORY_R7;
     }
 }
@@ -271,25 +406,64 @@ static void find_early_state(struct finder *f)
                       sizeof adagrad - 1) == 0;
     for (size_t i = f->record_n; any && i-- > 0;) {
         struct mt_record *rec = &r->records.v[f->records[i]];
-        if (!is_known(r, rec) || rec->rule != MT_CATEGORY_NO_RULE || rec->t_ns >= first_backward(f))
+        if (!may_be_of_model(f, rec))
             continue;
+        struct training *t = training_at(f, rec->t_ns);
         const struct life l = life_of(f, rec);
-        if (l.place && l.place->op != MT_NONE && spans_steps(f, &l) &&
+        if (l.place && l.place->op != MT_NONE && spans_steps(t, &l) &&
             strcmp(frame_name(r, l.place->op), "aten::full_like") == 0 &&
-            mt_left_sizes_take(&f->sizes, rec, true))
+            mt_left_sizes_take(&t->sizes, rec, true))
             rec->rule = MT_CATEGORY_R2;
     }
+}
+
+/* Whether a step makes state as large as a gradient: then none was loaded. */
+static bool makes_state(const struct finder *f, const struct training *t)
+{
+    bool makes = false;
+    for (size_t i = 0; i < f->record_n && !makes; i++) {
+        const struct mt_record *rec = &f->r->records.v[f->records[i]];
+        makes = is_known(f->r, rec) && rec->rule == MT_CATEGORY_R2 && rec->t_ns < t->next_ns &&
+                mt_left_sizes_has(&t->sizes, rec);
+    }
+    return makes;
+}
+
+/* State that comes with a checkpoint: no operator makes what torch.load() reads. That of the first
+ * model; who trains several begins these anew. */
+static void find_loaded_state(struct finder *f, const struct mt_processes *p, uint32_t process)
+{
+    const struct training *t = &f->trainings.v[0];
+    struct mt_optimizers o;
+    MT_VEC(struct mt_loaded) loaded = {0};
+    if (!f->steps.n || makes_state(f, t))
+        return;
+    for (size_t i = 0; i < f->record_n; i++) {
+        const uint32_t number = f->records[i];
+        const struct mt_record *rec = &f->r->records.v[number];
+        if (!may_be_of_model(f, rec) || rec->t_ns >= t->next_ns)
+            continue;
+        const struct life l = life_of(f, rec);
+        bool made = l.place && ((l.place->op != MT_NONE && !l.place->moves) || l.place->data);
+        if (!made && is_of_building(f, &l) && spans_steps(t, &l))
+            *mt_vec_push(&loaded) = (struct mt_loaded){rec->bytes, number, rec->device};
+    }
+    mt_optimizers_find(f->r, p, process, &o);
+    mt_loaded_state_find(f->r, &o, &t->sizes, loaded.v, loaded.n);
+    mt_optimizers_free(&o);
+    mt_vec_free(&loaded);
 }
 
 /* ---- the rest ---- */
 
 static bool is_still_parameter(const struct finder *f, const struct life *l)
 {
+    const struct training *t = training_at(f, l->born_ns);
     if (!is_of_building(f, l))
         return false;
     if (f->steps.n)
-        return l->born_ns < first_backward(f) && spans_steps(f, l);
-    return l->died_ns > f->computed_ns;
+        return l->born_ns < t->backward_ns && spans_steps(t, l);
+    return l->died_ns > t->computed_ns;
 }
 
 /* Kept by the program across iterations. */
@@ -377,10 +551,11 @@ static void join_kept(struct finder *f)
     mt_vec_free(&all);
 }
 
-static void apply_rules(struct finder *f)
+/* Whose figures need the life of a block alone, and what these tell of the others. */
+static void apply_rules_alone(struct finder *f, const struct mt_processes *p, uint32_t process)
 {
     struct mt_recording *r = f->r;
-    f->sizes.all.n = 0;
+    f->signs.all.n = 0;
     for (size_t i = 0; i < f->record_n; i++) {
         struct mt_record *rec = &r->records.v[f->records[i]];
         if (!is_known(r, rec))
@@ -388,11 +563,24 @@ static void apply_rules(struct finder *f)
         const struct life l = life_of(f, rec);
         enum mt_category_rule rule = rule_alone(f, &l);
         rec->rule = (uint8_t)rule;
-        if (rule == MT_CATEGORY_R5 || rule == MT_CATEGORY_R5B)
-            mt_left_sizes_add(&f->sizes, rec, backward_at(f, l.born_ns));
+        add_signs(f, &l, rule);
     }
-    mt_left_sizes_count(&f->sizes);
+    find_trainings(f, p, process);
+    for (size_t i = 0; i < f->record_n; i++) {
+        const struct mt_record *rec = &r->records.v[f->records[i]];
+        if (is_known(r, rec) && (rec->rule == MT_CATEGORY_R5 || rec->rule == MT_CATEGORY_R5B))
+            mt_left_sizes_add(&training_at(f, rec->t_ns)->sizes, rec, backward_at(f, rec->t_ns));
+    }
+    for (size_t i = 0; i < f->trainings.n; i++)
+        mt_left_sizes_count(&f->trainings.v[i].sizes);
+}
+
+static void apply_rules(struct finder *f, const struct mt_processes *p, uint32_t process)
+{
+    struct mt_recording *r = f->r;
+    apply_rules_alone(f, p, process);
     find_early_state(f);
+    find_loaded_state(f, p, process);
     find_parameters(f, true);
     find_parameters(f, false);
     for (size_t i = 0; i < f->record_n; i++) {
@@ -424,7 +612,7 @@ void mt_build_categories(struct mt_recording *r, const struct mt_processes *p,
             f.record_n += p->shares.v[end].n;
         read_ops(&f, p, process);
         find_rounds(&f, p, process);
-        apply_rules(&f);
+        apply_rules(&f, p, process);
     }
     r->categorized = true;
     mt_above_free(&f.leaf);
@@ -433,5 +621,8 @@ void mt_build_categories(struct mt_recording *r, const struct mt_processes *p,
     free(f.places);
     mt_vec_free(&f.steps);
     mt_vec_free(&f.rounds);
-    mt_vec_free(&f.sizes.all);
+    end_trainings(&f);
+    mt_vec_free(&f.trainings);
+    mt_vec_free(&f.signs.all);
+    mt_vec_free(&f.starts.t_ns);
 }

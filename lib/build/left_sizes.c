@@ -32,7 +32,8 @@ void mt_left_sizes_count(struct mt_left_sizes *s)
         v[i].state_n = v[i].n;
 }
 
-bool mt_left_sizes_take(struct mt_left_sizes *s, const struct mt_record *alloc, bool state)
+/* The entry of a size; NULL: there is none. */
+static struct mt_left_size *find(const struct mt_left_sizes *s, const struct mt_record *alloc)
 {
     size_t low = 0, high = s->all.n;
     while (low < high) {
@@ -44,7 +45,19 @@ bool mt_left_sizes_take(struct mt_left_sizes *s, const struct mt_record *alloc, 
             high = mid;
     }
     struct mt_left_size *found = low < s->all.n ? &s->all.v[low] : NULL;
-    if (!found || found->bytes != alloc->bytes || found->device != alloc->device)
+    bool is = found && found->bytes == alloc->bytes && found->device == alloc->device;
+    return is ? found : NULL;
+}
+
+bool mt_left_sizes_has(const struct mt_left_sizes *s, const struct mt_record *alloc)
+{
+    return find(s, alloc) != NULL;
+}
+
+bool mt_left_sizes_take(struct mt_left_sizes *s, const struct mt_record *alloc, bool state)
+{
+    struct mt_left_size *found = find(s, alloc);
+    if (!found)
         return false;
     uint32_t *left = state ? &found->state_n : &found->n;
     if (!*left)

@@ -28,6 +28,9 @@ static inline void mt_left_sizes_add(struct mt_left_sizes *s, const struct mt_re
 /* When all gradients are added. */
 void mt_left_sizes_count(struct mt_left_sizes *s);
 
+/* Whether there are gradients of that size, taken or not. */
+bool mt_left_sizes_has(const struct mt_left_sizes *s, const struct mt_record *alloc);
+
 /* Takes one of the gradients of that size, if there is one left: its parameter, or its state. */
 bool mt_left_sizes_take(struct mt_left_sizes *s, const struct mt_record *alloc, bool state);
 

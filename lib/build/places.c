@@ -34,6 +34,8 @@ static const char *const preparers[] = {"_has_compatible*",
                                         NULL};
 static const char *const unfilled[] = {"empty", NULL};
 static const char *const converters[] = {"to", NULL};
+static const char *const copiers[] = {"clone", NULL};
+static const char *const movers[] = {"to", "_to_copy", NULL};
 static const char *const of_data[] = {"rand*", "cat", "stack", "arange", "from_file", NULL};
 
 static const char *name_of(const struct mt_recording *r, uint32_t frame)
@@ -130,6 +132,8 @@ static void describe_top(const struct mt_recording *r, const struct mt_node *n, 
     p->maker = listed(makers, r, p->op);
     p->empty = listed(unfilled, r, p->op);
     p->converts = p->top && listed(converters, r, p->op);
+    p->copies = listed(copiers, r, p->op);
+    p->moves = listed(movers, r, p->op);
     p->never_parameter = listed(of_data, r, p->op);
     p->computes = p->top && !p->maker && !listed(preparers, r, n->frame);
 }

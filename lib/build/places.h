@@ -23,6 +23,7 @@ struct mt_place {
     bool data, maker;         /* data loading; that operator makes a tensor of nothing */
     bool empty;               /* it leaves what it makes to others to fill */
     bool converts;            /* it is that operator, aten::to */
+    bool copies, moves;       /* that operator copies a tensor; to another device or type */
     bool never_parameter;     /* it makes data rather than weights */
 };
 

@@ -221,6 +221,19 @@ def recorded():
         reports_agree(run)
 
 
+def rebuilt():
+    """Models that are built again in one recording, and an optimizer whose state was loaded."""
+    with open(os.path.join(RECORDED, "rebuilt.json")) as f:
+        truth = json.load(f)
+    for run, said in truth.items():
+        m.run("import", f"{RECORDED}/{run}.json.zst", "--name", run)
+        blocks = m.query(f"SELECT bytes_b, alloc_record, category, why FROM v_alloc WHERE run = '{run}' AND alloc_record IS NOT NULL ORDER BY alloc_record")
+        m.check(len(blocks) == len(said) and said.count("p") >= 5 and said.count("g") >= 10, run, "blocks", len(blocks), len(said))
+        for n, (block, letter) in enumerate(zip(blocks, said)):
+            m.check(letter == "-" or block["category"] == SAID[letter], run, "block", n, block, SAID.get(letter))
+    m.check(len(truth) == 5, "recordings of models that are built again", truth.keys())
+
+
 def says_it():
     """In the head of peak, of runs that hold a model; and what an older memtool has imported has none."""
     _, out, _ = m.run("peak", "mlp_adam")
@@ -568,6 +581,7 @@ def frozen():
 
 
 recorded()
+rebuilt()
 adagrad()
 closure()
 frozen()
