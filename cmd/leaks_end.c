@@ -209,7 +209,7 @@ static enum mt_status show(struct ends *e, struct mt_err *err)
     add_columns(e);
     (e->end_known ? add_alive : add_rising)(e);
     add_suppressed(e);
-    mt_table_sort(e->r, &(struct mt_sort){by, true, NULL, false});
+    mt_table_sort(e->r, &(struct mt_sort){.column = by, .by_size = true});
     e->gaps &= ~(unsigned)MT_GAP_PEAK;
     e->answer->unknown |= e->gaps != 0 || !e->end_known || (e->dumps && !e->sites.judged);
     /* more may be alive, */

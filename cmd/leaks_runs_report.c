@@ -250,7 +250,7 @@ static void describe(struct mt_leaks_runs *s, const struct mt_leaks_answer *answ
 enum mt_status mt_leaks_runs_show(struct mt_leaks_runs *s, struct mt_leaks_answer *answer,
                                   struct mt_err *err)
 {
-    static const struct mt_sort by_change = {"change_b", true, NULL, false};
+    static const struct mt_sort by_change = {.column = "change_b", .by_size = true};
     struct mt_rows asked = *s->wanted->rows;
     char bytes[MT_HUMAN_MAX], sites[MT_HUMAN_LONG];
     for (size_t i = 0; i < s->ends.sites.n; i++)

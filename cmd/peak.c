@@ -300,7 +300,7 @@ static enum mt_status live_report(struct mt_peak *p, struct mt_err *err)
         two_moments(p, &groups);
         describe_change(p, f);
     }
-    const struct mt_sort sort = {p->report->columns.v[0].name, true, NULL, false};
+    const struct mt_sort sort = {.column = p->report->columns.v[0].name, .by_size = true};
     mt_table_sort(p->report, &sort);
     MT_TRY_OUT(mt_rows_apply(&rows, p->report, sort.column, err));
     mt_human_bytes(n == 1 ? f[0].level_b : mt_wrap_sub(f[1].level_b, f[0].level_b), sum);

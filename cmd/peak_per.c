@@ -137,7 +137,7 @@ enum mt_status mt_peak_per_name(struct mt_peak *p, const struct mt_rows *rows, s
             add_name(p, &groups.rows.v[i], &best[i]);
     p->report->title = mt_asprintf("%s · %s · largest rise in usage while each op ran",
                                    p->view->run.name, p->view->device.shown);
-    const struct mt_sort sort = {"rise_b", true, NULL, false};
+    const struct mt_sort sort = {.column = "rise_b", .by_size = true};
     if (!p->report->rows.n && mt_run_is_snapshot(&p->view->run))
         mt_report_cannot_tell(p->report, "Allocator snapshots have no operators.",
                               "`memtool peak --by site` shows what held memory.");

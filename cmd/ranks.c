@@ -177,7 +177,7 @@ static enum mt_status add_ranks(const struct mt_ranks *ranks, struct mt_report *
     if (early)
         MT_TRY(mt_ranks_add_details(ranks, r, err));
     bool text = r->columns.v[mt_report_find_column(r, column)].unit == MT_UNIT_NONE;
-    mt_table_sort(r, &(struct mt_sort){column, !text, NULL, false});
+    mt_table_sort(r, &(struct mt_sort){.column = column, .by_size = !text});
     MT_TRY(mt_rows_apply(&chosen, r, mt_rows_size(r, column, "peak_b"), err));
     if (!early)
         MT_TRY(mt_ranks_add_details(ranks, r, err));

@@ -81,7 +81,7 @@ static enum mt_status show(struct mt_diff *d, const struct mt_rank *base, const 
                            const struct mt_peak_change *how, struct mt_report *out,
                            struct mt_err *err)
 {
-    static const struct mt_sort by_change = {"at_peak_delta_b", true, NULL, false};
+    static const struct mt_sort by_change = {.column = "at_peak_delta_b", .by_size = true};
     add_columns(how, out);
     for (size_t i = 0; i < d->rows.n; i++) {
         const struct mt_diff_row row = mt_diff_row(d, i);

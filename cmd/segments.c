@@ -179,7 +179,7 @@ static enum mt_status fill(struct mt_report *r, const struct mt_run *run,
     const char *usual = holders ? "holds_b" : "inactive_b";
     const char *column = sort_key ? sort_key : usual;
     bool text = r->columns.v[mt_report_find_column(r, column)].unit == MT_UNIT_NONE;
-    mt_table_sort(r, &(struct mt_sort){column, !text, NULL, false});
+    mt_table_sort(r, &(struct mt_sort){.column = column, .by_size = !text});
     MT_TRY(mt_rows_apply(&rows, r, mt_rows_size(r, column, usual), err));
     describe(r, run, d, s);
     mt_rows_footer(&rows, r, NULL, "");

@@ -18,6 +18,7 @@ static const char *sort_key, *by, *categories, *category, *device_name, *steps, 
 static struct mt_rows rows = MT_ROWS(20);
 static struct mt_by keys;   /* --by */
 static struct mt_sort sort; /* --sort */
+static struct mt_table_paths paths;
 
 /* PyTorch's sort keys name a device, too. NULL: none is asked for. */
 static const char *wanted_device(void)
@@ -39,7 +40,7 @@ static unsigned known_on(const struct mt_run_device *d)
 static enum mt_status add_device(struct mt_report *r, const struct mt_view *v,
                                  const struct mt_run_device *d, int64_t *net_b, struct mt_err *err)
 {
-    struct mt_tree tree = {0};
+    struct mt_tree tree = {.paths = sort.paths ? &paths.of : NULL};
     struct mt_groups groups = {0};
     struct mt_op_filter filter = {
         .thread = thread, .by_step = steps != NULL, .keys = keys.v, .key_n = keys.n};
@@ -57,11 +58,12 @@ static enum mt_status add_device(struct mt_report *r, const struct mt_view *v,
         MT_TRY_OUT(mt_group_categories(v->db, &v->run, d, keys.v, keys.n, &tree, &groups, err));
     else
         MT_TRY_OUT(mt_group_nodes(v->db, &v->run, d, keys.v, keys.n, &tree, &groups, err));
-    mt_table_rows(r, &groups, keys.n, keys.device ? d ? d->name : "-" : NULL,
+    mt_table_rows(r, &groups, keys.n, keys.device ? d ? d->name : "-" : NULL, sort.paths != NULL,
                   d ? known_on(d) : NO_DEVICE, net_b);
 out:
     mt_groups_free(&groups);
-    mt_tree_free(&tree);
+    mt_tree_free(&paths.tree);
+    paths.tree = tree;
     return st;
 }
 
@@ -228,6 +230,13 @@ static enum mt_status note_unread(const struct mt_view *v, struct mt_report *r, 
     return MT_OK;
 }
 
+/* Whether a few rows are, of all: paths of the others are then never shown. */
+static bool chosen_by_figures(void)
+{
+    return mt_rows_limit(&rows) > 0 && !rows.name && !rows.min_b &&
+           strcmp(sort.column, "name") != 0;
+}
+
 static enum mt_status fill(const struct mt_view *v, struct mt_report *r, struct mt_err *err)
 {
     struct devices devices = {0};
@@ -239,6 +248,7 @@ static enum mt_status fill(const struct mt_view *v, struct mt_report *r, struct 
         MT_TRY_OUT(mt_table_sort_key(size, &sort, err));
     MT_TRY_OUT(check_known(v->db, &v->run, &devices, err));
     MT_TRY_OUT(mt_by_note_lines(&keys, v->db, &v->run, r, err));
+    sort.paths = mt_group_has(keys.v, keys.n, MT_BY_PATH) ? &paths : NULL;
     MT_TRY_OUT(add_rows(r, v, &devices, &net_b, err));
     MT_TRY_OUT(check_sorted(r, err));
     note_others(r, &devices);
@@ -246,8 +256,13 @@ static enum mt_status fill(const struct mt_view *v, struct mt_report *r, struct 
     MT_TRY_OUT(mt_view_note_steps(v, steps, r, err));
     if ((steps || mt_group_has(keys.v, keys.n, MT_BY_STEP)) && v->has_device)
         MT_TRY_OUT(note_unread(v, r, err));
+    if (chosen_by_figures())
+        sort.first_n = (size_t)mt_rows_limit(&rows);
+    else
+        mt_table_paths_put(r, &paths);
     mt_table_sort(r, &sort);
     MT_TRY_OUT(mt_rows_apply(&rows, r, mt_rows_size(r, sort.column, size), err));
+    mt_table_paths_put(r, &paths);
     describe(r, &v->run, &devices, net_b);
     bool events = mt_knows_events(known_of(&devices));
     mt_rows_footer(&rows, r, sum_words(r, &devices, net_b),
@@ -255,6 +270,7 @@ static enum mt_status fill(const struct mt_view *v, struct mt_report *r, struct 
                        ? ""
                        : ", --by top what your code called");
 out:
+    mt_table_paths_free(&paths);
     free(devices.v);
     return st;
 }

@@ -66,18 +66,19 @@ enum mt_status mt_table_sort_key(const char *key, struct mt_sort *out, struct mt
         const struct mt_figure_def *def = &mt_figure_defs[shown.v[i]];
         all[n++] = def->name;
         if (mt_column_is(def->name, def->title, key)) {
-            *out = (struct mt_sort){all[i], true, NULL, true};
+            *out = (struct mt_sort){.column = all[i], .by_size = true, .then_name = true};
             return MT_OK;
         }
     }
     if (mt_column_is("name", NULL, key)) {
-        *out = (struct mt_sort){"name", false, NULL, true};
+        *out = (struct mt_sort){.column = "name", .then_name = true};
         return MT_OK;
     }
     for (size_t i = 0; i < MT_ARRAY_LEN(aliases); i++) {
         all[n++] = aliases[i].key;
         if (strcmp(key, aliases[i].key) == 0) {
-            *out = (struct mt_sort){aliases[i].column, false, aliases[i].device, true};
+            *out = (struct mt_sort){
+                .column = aliases[i].column, .device = aliases[i].device, .then_name = true};
             return MT_OK;
         }
     }
@@ -180,9 +181,10 @@ static struct mt_cell figure_cell(const struct mt_group *from, const struct mt_f
 }
 
 void mt_table_rows(struct mt_report *r, const struct mt_groups *g, int key_n, const char *device,
-                   unsigned knows, int64_t *net_b)
+                   bool numbers, unsigned knows, int64_t *net_b)
 {
     const struct mt_figure_set set = figures_of(r);
+    const int path = numbers ? mt_report_find_column(r, mt_group_key_name(MT_BY_PATH)) : -1;
     for (size_t i = 0; i < g->rows.n; i++) {
         const struct mt_group *from = &g->rows.v[i];
         struct mt_row *row = mt_report_row(r);
@@ -195,103 +197,9 @@ void mt_table_rows(struct mt_report *r, const struct mt_groups *g, int key_n, co
             row->cells[at] = figure_cell(from, &figures, set.v[at], knows);
         if (device)
             row->cells[at++] = mt_cell_text(mt_report_text(r, device));
-        for (int k = 0; k < key_n; k++)
-            row->cells[at++] = mt_cell_text(mt_report_text(r, from->key[k]));
+        for (int k = 0; k < key_n; k++, at++)
+            row->cells[at] = (int)at == path && !from->explicit_row
+                                 ? mt_cell_int(strtoll(from->key[k], NULL, 10))
+                                 : mt_cell_text(mt_report_text(r, from->key[k]));
     }
-}
-
-struct order {
-    const struct mt_row *row;
-    size_t place;
-};
-
-/* What rows are sorted by, and then by, and then by. */
-static struct sorting {
-    int columns[MT_BY_N + 3];
-    int n;
-    bool by_size;
-} sorting;
-
-static uint64_t magnitude(int64_t v)
-{
-    return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-}
-
-/* Numbers, as those of steps, by what they are. */
-static int text_cmp(const char *a, const char *b)
-{
-    char *end_a, *end_b;
-    long long x = strtoll(a, &end_a, 10), y = strtoll(b, &end_b, 10);
-    if (*a && *b && !*end_a && !*end_b && x != y)
-        return x < y ? -1 : 1;
-    return strcmp(a, b);
-}
-
-/* Largest first, texts from A to Z; what is unknown comes behind all 0, or all there is. */
-static int cell_cmp(const struct mt_cell *x, const struct mt_cell *y, bool by_size)
-{
-    if (x->kind == MT_CELL_TEXT && y->kind == MT_CELL_TEXT)
-        return text_cmp(x->s, y->s);
-    int64_t a = x->kind == MT_CELL_INT ? x->i : by_size ? 0 : INT64_MIN + 1;
-    int64_t b = y->kind == MT_CELL_INT ? y->i : by_size ? 0 : INT64_MIN + 1;
-    uint64_t size_a = magnitude(a), size_b = magnitude(b);
-    if (by_size && size_a != size_b)
-        return size_a > size_b ? -1 : 1;
-    if (a != b)
-        return a > b ? -1 : 1;
-    return (x->kind == MT_CELL_NULL) - (y->kind == MT_CELL_NULL);
-}
-
-static int order_cmp(const void *a, const void *b)
-{
-    const struct order *x = a, *y = b;
-    for (int i = 0; i < sorting.n; i++) {
-        int column = sorting.columns[i];
-        int c = cell_cmp(&x->row->cells[column], &y->row->cells[column], sorting.by_size);
-        if (c)
-            return c;
-    }
-    return x->place < y->place ? -1 : 1;
-}
-
-static void sort_then(int column)
-{
-    if (column >= 0 && sorting.n < (int)MT_ARRAY_LEN(sorting.columns))
-        sorting.columns[sorting.n++] = column;
-}
-
-/* Whether any row has something in the column. */
-static bool is_known(const struct mt_report *r, int column)
-{
-    for (size_t i = 0; i < r->rows.n; i++)
-        if (r->rows.v[i].cells[column].kind != MT_CELL_NULL)
-            return true;
-    return false;
-}
-
-void mt_table_sort(struct mt_report *r, const struct mt_sort *sort)
-{
-    static const char self[] = "self_";
-    int column = mt_report_find_column(r, sort->column);
-    if (column < 0)
-        column = (int)r->columns.n - 1;
-    r->columns.v[column].wanted = true;
-    r->columns.v[column].hidden &= !is_known(r, column);
-    sorting = (struct sorting){.by_size = sort->by_size};
-    sort_then(column);
-    if (sort->then_name && strncmp(sort->column, self, sizeof self - 1) == 0)
-        sort_then(mt_report_find_column(r, sort->column + sizeof self - 1));
-    for (size_t c = figures_of(r).n; c < r->columns.n && sort->then_name; c++)
-        sort_then((int)c);
-    struct order *order = mt_alloc((r->rows.n + 1) * sizeof *order);
-    struct mt_row *rows = mt_alloc((r->rows.n + 1) * sizeof *rows);
-    for (size_t i = 0; i < r->rows.n; i++)
-        order[i] = (struct order){&r->rows.v[i], i};
-    qsort(order, r->rows.n, sizeof *order, order_cmp);
-    for (size_t i = 0; i < r->rows.n; i++)
-        rows[i] = *order[i].row;
-    if (r->rows.n)
-        memcpy(r->rows.v, rows, r->rows.n * sizeof *rows);
-    free(order);
-    free(rows);
 }

@@ -13,6 +13,8 @@ struct mt_sort {
     bool by_size;       /* largest magnitude first (ours); false: descending, as PyTorch sorts */
     const char *device; /* "cpu", "cuda": the device the key implies; NULL = none */
     bool then_name; /* rows that are equal in that: by the inclusive figure, then by their keys */
+    const struct mt_table_paths *paths; /* of rows whose call paths have no text yet; else NULL */
+    size_t first_n; /* rows that matter: the others come behind them in any order. 0: all */
 };
 
 /* Errors: MT_EUSAGE naming the nearest keys. */
@@ -33,10 +35,19 @@ const char *mt_table_sort_default(unsigned knows);
 void mt_table_columns(struct mt_report *r, const enum mt_group_key *keys, int key_n, bool device,
                       unsigned knows, bool all);
 
-/* Adds the groups as rows, adding their self_net_b to *net_b. device NULL: no such column. knows:
- * of the device of the groups. */
+/* Call paths whose texts are made for the rows that are left in the end: until then the cells of
+ * their column are numbers of nodes. */
+struct mt_table_paths {
+    struct mt_tree tree; /* of the groups; every device of a run has the same nodes */
+    struct mt_paths of;  /* what tree.paths was while they were grouped */
+};
+void mt_table_paths_put(struct mt_report *r, const struct mt_table_paths *paths);
+void mt_table_paths_free(struct mt_table_paths *paths);
+
+/* Adds the groups as rows, adding their self_net_b to *net_b. device NULL: no such column. numbers:
+ * their paths are those of nodes (mt_table_paths). knows: of the device of the groups. */
 void mt_table_rows(struct mt_report *r, const struct mt_groups *g, int key_n, const char *device,
-                   unsigned knows, int64_t *net_b);
+                   bool numbers, unsigned knows, int64_t *net_b);
 
 /* Sorts the rows, largest figures first, names by the alphabet, what is unknown behind all of its
  * size; the column is shown then. One that the table is without: by its last one. */

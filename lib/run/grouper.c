@@ -36,6 +36,15 @@ static uint32_t label_of(struct mt_tree *t, uint32_t label, const char *wanted)
     return id == MT_NONE ? text_id(t, "[no label]") : id;
 }
 
+static uint32_t path_key(struct mt_grouper *g, uint32_t node)
+{
+    char number[16];
+    if (!g->tree->paths)
+        return mt_path_text(&g->paths, g->tree, node);
+    snprintf(number, sizeof number, "%u", g->tree->paths->first[node]);
+    return text_id(g->tree, number);
+}
+
 /* Keys that depend on the node alone. */
 static uint32_t node_key(struct mt_grouper *g, uint32_t node, enum mt_group_key key)
 {
@@ -69,7 +78,7 @@ static uint32_t node_key(struct mt_grouper *g, uint32_t node, enum mt_group_key 
     default:
         if (mt_group_label_key(key))
             return label_of(t, n->label, mt_group_label_key(key));
-        return mt_path_text(&g->paths, t, node);
+        return path_key(g, node);
     }
 }
 
@@ -205,8 +214,12 @@ void mt_grouper_go_on(struct mt_grouper *g, struct mt_tree *t)
     g->tree = t;
     g->memo = mt_alloc(bytes);
     memset(g->memo, 0xff, bytes);
-    if (mt_group_has(g->keys, g->key_n, MT_BY_PATH))
+    if (!mt_group_has(g->keys, g->key_n, MT_BY_PATH))
+        return;
+    if (!t->paths)
         mt_paths_init(&g->paths, t);
+    else if (!t->paths->first)
+        mt_paths_number(t->paths, t);
 }
 
 void mt_grouper_init(struct mt_grouper *g, struct mt_tree *t, const enum mt_group_key *keys,

@@ -28,6 +28,7 @@ bool mt_nodes_take(const struct mt_db *db, const struct mt_run *run, struct mt_t
         return false;
     const bool has = kept.tree.nodes.n > 0;
     if (has) {
+        kept.tree.paths = out->paths;
         *out = kept.tree;
         kept.tree = (struct mt_tree){0};
     }

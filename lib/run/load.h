@@ -114,6 +114,9 @@ struct mt_tree {
     size_t tuple_used;                         /* of the last piece */
     struct mt_known_frames *known;             /* of mt_tree_reuse; NULL: none are kept */
     bool kept;                                 /* its nodes, for the next one (kept_nodes.h) */
+    struct mt_paths *paths; /* where groups are to have, in place of the text of a path, the number
+                               of its first node, in digits: filled by the first grouper; borrowed;
+                               NULL: they have the text */
 };
 
 /* The site of a node, top op and scope, as a key: equal for equal sites. MT_NONE: outside ops. */
