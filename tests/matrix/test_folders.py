@@ -19,11 +19,13 @@ with gzip.open(os.path.join(SAMPLES, "nested", "trace.json.gz"), "rt") as sample
     TRACE = json.load(sample)
 with open(os.path.join(SAMPLES, "snapshots", "basic.pickle"), "rb") as sample:
     SNAPSHOT = pickle.load(sample)  # our own
+with open(os.path.join(SAMPLES, "snapshots", "oom.pickle"), "rb") as sample:
+    FAILED = pickle.load(sample)  # our own
 made = 0
 
 
-def write(path, told=None, world=4):
-    """A recording that no other file has, of the kind that the name says; told: what it says of its rank."""
+def write(path, told=None, world=4, dump=SNAPSHOT):
+    """A recording that no other file has, of the kind that the name says; told: what it says of its rank; dump: of a snapshot."""
     global made
     made += 1
     os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -33,7 +35,7 @@ def write(path, told=None, world=4):
             json.dump(trace, file)
     else:
         with open(path, "wb") as file:
-            pickle.dump(dict(SNAPSHOT, made=made), file)
+            pickle.dump(dict(dump, made=made), file)
 
 
 def imported(folder, *options, codes=(0,)):
@@ -195,19 +197,21 @@ imported("told-hosts")
 rows, notes = told_of_ranks()
 m.check([row[1] for row in rows] == [0, 1, 2, 3] and TAKEN not in notes, "recorders say the rank", rows, notes)
 # A snapshot beside a trace whose recorder knows its rank is of that rank, also where few have one; recorders are not compared.
-for count in (4, 1):
+for folder, count, dump in (("beside4", 4, SNAPSHOT), ("beside1", 1, SNAPSHOT), ("failed", 3, FAILED)):
     for host in (0, 1):
         for rank in range(4):
-            write(f"beside{count}/node{host}/traces/rank{rank}_trace.json", told=host * 4 + rank)
+            write(f"{folder}/node{host}/traces/rank{rank}_trace.json", told=host * 4 + rank)
             if rank < count:
-                write(f"beside{count}/node{host}/memory/rank{rank}_memory_snapshot.pickle")
-    imported(f"beside{count}")
+                write(f"{folder}/node{host}/memory/rank{rank}_memory_snapshot.pickle", dump=dump)
+    imported(folder)
     rows, notes = told_of_ranks()
-    m.check([row[1] for row in rows] == list(range(8)) and TAKEN not in notes, count, "ranks that traces tell", rows, notes)
-    m.check(all(row["rank"] == 4 + int(row["run"][-17]) for row in m.rows("oom", "job") if row["run"].startswith("node1/memory")), count, "of dumps, too")
-    m.check("no allocation failed" in m.run("oom", "job")[1], count, "none failed")
+    m.check([row[1] for row in rows] == list(range(8)) and TAKEN not in notes, folder, "ranks that traces tell", rows, notes)
+    failed = {row["run"]: row["rank"] for row in m.rows("oom", "job")}
+    dumps = {f"node{host}/memory/rank{rank}_memory_snapshot": host * 4 + rank for host in (0, 1) for rank in range(count)}
+    m.check(failed == (dumps if dump is FAILED else {}), folder, "of dumps, too", failed)
+    m.check(("no allocation failed" in m.run("oom", "job")[1]) == (dump is SNAPSHOT), folder, "none failed")
     left = m.json("trend", "job")["rows"]
-    m.check(len([row for row in left if row["section"] == "run"]) == 8 + 2 * count, count, "none is lost")
+    m.check(len([row for row in left if row["section"] == "run"]) == 8 + 2 * count, folder, "none is lost")
 # Of hosts nobody knows which ranks they have: none of these is said to be missing, but that some are.
 for world, said in ((8, False), (12, True)):
     write(f"world{world}/traces/rank0_trace.json", told=0, world=world)
