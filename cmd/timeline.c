@@ -45,10 +45,11 @@ static void choose_metric(const struct mt_view *v)
         metric = mt_metric_names[MT_METRIC_PSS];
 }
 
-/* The metric is one of samples: not what the run's curve is of. */
-static bool shows_samples(const struct mt_run *run)
+/* The metric is one of samples: not what the device's curve is of. */
+static bool shows_samples(const struct mt_view *v)
 {
-    return metric && strcmp(metric, level_of(run)) != 0;
+    return metric && (strcmp(metric, level_of(&v->run)) != 0 ||
+                      (v->has_device && mt_device_is_processes(&v->device)));
 }
 
 /* One more curve beside, with nothing in it. */
@@ -101,7 +102,7 @@ static enum mt_status load_samples(struct mt_timeline *t, struct mt_err *err)
     t->allocated = strcmp(t->metric, metrics[ALLOCATED]) == 0;
     MT_TRY(mt_samples_load(v->db, &v->run, &v->device, "oom", &t->ooms, err));
     MT_TRY(mt_recorder_total(v->db, &v->device, &t->total, err));
-    if (shows_samples(&v->run)) {
+    if (shows_samples(v)) {
         MT_TRY(mt_samples_load(v->db, &v->run, &v->device, metric, &t->levels, err));
         if (t->levels.all.n && t->levels.all.v[0].t_ns > 0)
             t->levels.start_b = MT_UNKNOWN;
@@ -119,7 +120,7 @@ static enum mt_status load_samples(struct mt_timeline *t, struct mt_err *err)
 static enum mt_status load_levels(struct mt_timeline *t, size_t n, struct mt_err *err)
 {
     size_t moment_n;
-    if (shows_samples(&t->view->run))
+    if (shows_samples(t->view))
         return MT_OK;
     int64_t *moments = mt_buckets_moments(&t->asked, &t->shown, n, &moment_n);
     enum mt_status st = mt_levels_load_near(t->view->db, &t->view->run, &t->view->device, moments,
@@ -239,7 +240,7 @@ static enum mt_status show_chart(struct mt_timeline *t, const struct mt_render *
 static enum mt_status show_exact(struct mt_timeline *t, struct mt_err *err)
 {
     struct mt_timeline_changes *changes = NULL;
-    if (!shows_samples(&t->view->run))
+    if (!shows_samples(t->view))
         MT_TRY(mt_levels_load(t->view->db, &t->view->run, &t->view->device, &t->levels, err));
     enum mt_status st = mt_timeline_exact(t, &changes, err);
     if (mt_people_read())
@@ -394,7 +395,7 @@ static enum mt_status look_at(struct mt_view *v, struct mt_report *r, struct mt_
     struct mt_timeline t = {.view = v, .report = r, .by = keys};
     struct mt_run_device about = v->device;
     choose_metric(v);
-    if (shows_samples(&v->run))
+    if (shows_samples(v))
         about.unseen_n = 0; /* samples are known */
     mt_report_about(r, &v->run, v->has_device ? &about : NULL,
                     MT_ABOUT_LEVELS | MT_ABOUT_TIMES |

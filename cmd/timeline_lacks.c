@@ -44,7 +44,9 @@ enum mt_status mt_timeline_lacks(const struct mt_timeline *t, struct mt_err *err
     for (size_t i = 0; i < MT_ARRAY_LEN(known); i++)
         if (strcmp(t->metric, known[i].metric) == 0) {
             MT_FAIL(err, MT_EUSAGE, "run '%s' %s %s", v->run.name, known[i].lacks, v->device.name);
-            if (!rss || !hint_at_process(v, err))
+            if (mt_device_is_processes(&v->device))
+                mt_err_hint(err, "Leave out --metric for what they have by shares (pss).");
+            else if (!rss || !hint_at_process(v, err))
                 mt_err_hint(err, "%s", known[i].instead);
             mt_err_cannot_tell(err);
             return MT_EUSAGE;

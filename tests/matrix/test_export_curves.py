@@ -23,6 +23,10 @@ def samples():
             yield re.sub(r"\W", "_", os.path.relpath(path, SAMPLES)), path
 
 
+# Of what is no bytes, the units as Perfetto numbers them: nanoseconds, and how many.
+UNITS = {"cpu_ns": 1, "threads_n": 2}
+
+
 def huge():
     """Blocks that make almost 2^60 bytes, and a mark between two steps that overlap."""
     trace = inputs.Trace()
@@ -60,8 +64,8 @@ def from_json(data):
         m.check(isinstance(e["name"], str) and isinstance(e["pid"], int) and isinstance(e["tid"], int), "json", "event", e)
         if e["ph"] == "C":
             (key, value), = e["args"].items()
-            m.check(key.endswith(" bytes") and isinstance(value, int), "json", "value", e)
-            curves.setdefault((e["pid"], f"{e['name']} {key[:-6]}"), []).append((ns(e["ts"]), value))
+            m.check((key in UNITS or key.endswith(" bytes")) and isinstance(value, int), "json", "value", e)
+            curves.setdefault((e["pid"], f"{e['name']} {key.removesuffix(' bytes')}"), []).append((ns(e["ts"]), value))
         elif e["ph"] == "X":
             at = ns(e["ts"])
             m.check(at >= open_until.get(e["tid"], at), "json", "slices of a thread do not overlap", e)
@@ -87,7 +91,7 @@ def from_packets(data):
             pids[t[1]] = pid
             tracks[t[1]] = (dict(pprof.fields(t[3]))[6] if 3 in t else t[2]).decode()
             if 8 in t:
-                m.check(dict(pprof.fields(t[8])) == {3: 3}, "packet", "unit is bytes", t)
+                m.check(dict(pprof.fields(t[8])) == {3: UNITS.get(tracks[t[1]].rpartition(" ")[2], 3)}, "packet", "unit", t)
                 curves[pid, tracks[t[1]]] = []
             continue
         e = dict(pprof.fields(p[11]))
@@ -201,6 +205,11 @@ def main():
             seen += check(run)
             archives += check_archive(run, paths[run.name]) if paths[run.name].endswith((".json", ".json.gz")) else 0
     m.check(seen >= 100 and archives >= 30, "too few files", seen, archives)
+    # What a program says of itself: marks, of which one has a name that no terminal should see.
+    said = r"""for text in first "of a "" kind" "$(printf 'red \033[31m')"; do echo "memtool:mark $text"; echo "memtool:step"; sleep 0.1; done >&$MEMTOOL_FD"""
+    m.run("record", "--name", "said", "--db", m.db, "--", "sh", "-c", said, codes=(0,))
+    run = mt.Run(m, "said")
+    m.check(len(wanted(run, 0)[2]) == 3 and check(run), run, "marks are exported")
     other = f"{SAMPLES}/basic/trace.json.gz"
     code, _, err = m.run("export", "huge", "-o", "other.perfetto.tar", "--source", other, codes=(2,))
     m.check("not what the run was imported from" in err and not os.path.exists("other.perfetto.tar"), "another trace", err)
