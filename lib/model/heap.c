@@ -159,6 +159,7 @@ void mt_heap_sample(struct mt_heap *h, int metric, int64_t value)
                                   .device = h->device,
                                   .metric = (uint8_t)metric,
                                   .event = MT_GONE};
+    h->last_sample = now;
     if (h->sample_n++ % h->sample_stride == 0 || !last) {
         if (r->samples.n - h->first_sample >= MT_HEAP_SAMPLES)
             thin_samples(h);
@@ -166,6 +167,14 @@ void mt_heap_sample(struct mt_heap *h, int metric, int64_t value)
     } else if (value > last->value) {
         *last = now;
     }
+}
+
+/* What was last is kept, however small: what the process has now. */
+static void close_samples(struct mt_heap *h)
+{
+    struct mt_recording *r = h->rec;
+    if (h->sample_n && r->samples.v[r->samples.n - 1].order != h->last_sample.order)
+        *mt_vec_push(&r->samples) = h->last_sample;
 }
 
 /* ---- sums ---- */
@@ -431,6 +440,7 @@ enum mt_status mt_heap_close(struct mt_heap *h, struct mt_err *err)
         close_sums(h);
     else
         close_events(h);
+    close_samples(h);
     h->rec->devices.v[h->device].knows |= h->knows_extras;
     if (is_empty(h))
         mt_rec_note(h->rec, MT_NOTE_NO_ALLOCATIONS, -1, 0);

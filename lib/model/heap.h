@@ -147,7 +147,7 @@ uint32_t mt_heap_sized(struct mt_heap *h, uint32_t node, int64_t bytes);
 /* When all is closed: paths go that have no figures, in themselves or below them. */
 void mt_heap_drop_bare_paths(struct mt_recording *rec);
 /* A value of the process now: enum mt_metric, one of them for each sink. Of very many, the largest
- * of every few are kept. */
+ * of every few are kept, and the last. */
 void mt_heap_sample(struct mt_heap *h, int metric, int64_t value);
 /* The recording goes on until t, if that is later than all else. */
 enum mt_status mt_heap_until(struct mt_heap *h, int64_t t, struct mt_err *err);

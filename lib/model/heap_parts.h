@@ -115,7 +115,8 @@ struct mt_heap {
     MT_VEC(uint32_t) chain;    /* scratch */
 
     uint64_t sample_n, sample_stride;
-    size_t first_sample; /* in rec->samples */
+    size_t first_sample;          /* in rec->samples */
+    struct mt_sample last_sample; /* kept there or not */
 
     struct mt_strtab extra_keys; /* node and figure -> index into extra_at */
     MT_VEC(uint32_t) extra_at;   /* index into rec->extras */
