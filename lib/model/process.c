@@ -111,8 +111,9 @@ static uint32_t name_device(struct mt_process_log *log, const char *kind, const 
 {
     char name[MT_DEVICE_NAME], number[16];
     shorten(kind, s, n, name);
+    const size_t len = strlen(name);
     for (int i = 2; !take_name(log, name); i++) {
-        size_t len = strlen(name), end = (size_t)snprintf(number, sizeof number, "~%d", i);
+        size_t end = (size_t)snprintf(number, sizeof number, "~%d", i);
         memcpy(name + (len + end < sizeof name ? len : sizeof name - 1 - end), number, end + 1);
     }
     size_t before = strlen(kind) + 1;

@@ -247,8 +247,14 @@ def says_it():
     for side, run in (("base_", "gpt_adamw"), ("new_", "gpt_ckpt")):
         peak = m.json("peak", run)["totals"]
         m.check(all(totals[side + part] == peak[part] for part in (*PARTS, "other_b")), "totals of diff", totals, peak)
-    _, out, _ = m.run("diff", "mlp_adam", f"{SAMPLES}/heap/heaptrack.zst", codes=(0, 2, 3))
-    m.check("parameters" not in out, "diff with a run without categories", out)
+    with gzip.open(f"{SAMPLES}/basic/trace.json.gz", "rt") as file:
+        trace = json.load(file)
+    for event in trace["traceEvents"]:
+        event.get("args", {}).pop("Addr", None)
+    with open("no_addresses.json", "w", encoding="utf-8") as file:
+        json.dump(trace, file)
+    _, out, _ = m.run("diff", "mlp_adam", "no_addresses.json", codes=(0,))
+    m.check(" peak 16.11 MiB -> " in out and "parameters" not in out, "diff with a run without categories", out)
     _, out, _ = m.run("info", "mlp_adam")
     m.check("parameters 3.527 MiB, gradients 3.527 MiB, optimizer state 7.055 MiB, other 2.002 MiB" in out, "info", out)
     m.run("leaks", "gpt_accum", "--by", "category")

@@ -213,6 +213,11 @@ static const struct log_file logs[] = {
      RSS "{job=\"a\\nb\"} 5 1763870000000\n" RSS "{job=\"anb\"} 6 1763870000000\n",
      "ns 0 from 1763870000000000000\nprocess:a_b unchanged peak 5\n"
      "process:anb 0..6 until 0 peak 6\n"},
+    {"prometheus: names that become the same", &mt_reader_prometheus_text,
+     RSS "{job=\"a+b\"} 5 1763870000000\n" RSS "{job=\"a*b\"} 6 1763870000000\n" RSS
+         "{job=\"a?b\"} 7 1763870000000\n",
+     "ns 0 from 1763870000000000000\nprocess:a_b unchanged peak 5\n"
+     "process:a_b~2 0..6 until 0 peak 6\nprocess:a_b~3 0..7 until 0 peak 7\n"},
     {"prometheus: a comma in a label", &mt_reader_prometheus_text,
      RSS "{pod=\"1,q=2\"} 5 1763870000000\n" RSS "{pod=\"1\",q=\"2\"} 6 1763870000000\n",
      "ns 0 from 1763870000000000000\nprocess:pod_1__q_2 unchanged peak 5\n"
