@@ -62,6 +62,28 @@ static void keep_met_of(const struct collector *c, struct mt_diff_part *part)
     part->v.n = kept * n;
 }
 
+/* A part has the figures that are something in some group: in most formats most are not. */
+static void keep_used(struct mt_diff_part *part)
+{
+    const struct mt_figure_set all = part->set;
+    struct mt_figure_set *used = &part->set;
+    size_t group_n = part->v.n / all.n, from[MT_FIG_N], at = 0;
+    bool some[MT_FIG_N] = {false};
+    for (size_t i = 0; i < part->v.n; i++)
+        some[i % all.n] |= part->v.v[i].i != 0; /* of a rate, too */
+    used->n = 0;
+    for (size_t i = 0; i < all.n; i++)
+        if (some[i]) {
+            from[used->n] = i;
+            used->v[used->n++] = all.v[i];
+        }
+    for (size_t g = 0; g < group_n; g++)
+        for (size_t i = 0; i < used->n; i++)
+            part->v.v[at++] = part->v.v[g * all.n + from[i]];
+    part->v.n = at;
+    mt_vec_room(&part->v, at);
+}
+
 /* The side has those that were met, in their order, and closes ranks. */
 static void keep_met(struct collector *c)
 {
@@ -74,6 +96,8 @@ static void keep_met(struct collector *c)
     }
     keep_met_of(c, &s->ops);
     keep_met_of(c, &s->living);
+    keep_used(&s->ops);
+    keep_used(&s->living);
 }
 
 static void add_ops(struct collector *c, uint32_t group, const struct mt_group *from)
