@@ -323,6 +323,42 @@ static void what_stands_out(void **unused)
         }
 }
 
+/* Of 10 MiB it rises by so much, at half of the time, for so long; 0: it stays. */
+static void what_just_stands_out(void **unused)
+{
+    static const struct {
+        int64_t by, dur_ns;
+        int jumps, spikes;
+    } cases[] = {
+        {MIB, 0, 1, 0},  {MIB - 1, 0, 0, 0},  {MIB, 50, 0, 1},
+        {MIB, 51, 0, 0}, {MIB - 1, 50, 0, 0}, {2 * MIB, 1, 0, 1},
+    };
+    const struct mt_window whole = {0, 1000};
+    (void)unused;
+    for (size_t i = 0; i < MT_ARRAY_LEN(cases); i++) {
+        struct mt_levels l = {.start_b = 10 * MIB};
+        struct mt_jumps j;
+        int n[2] = {0, 0};
+        *mt_vec_push(&l.all) = (struct mt_level){500, 10 * MIB + cases[i].by, 0};
+        if (cases[i].dur_ns)
+            *mt_vec_push(&l.all) = (struct mt_level){500 + cases[i].dur_ns, 10 * MIB, 1};
+        mt_jumps_find(&l, &whole, 10, &j);
+        for (size_t k = 0; k < j.all.n; k++) {
+            n[j.all.v[k].kind]++;
+            assert_int_equal(j.all.v[k].t_ns, 500);
+            assert_int_equal(j.all.v[k].bytes, cases[i].by);
+        }
+        if (n[MT_JUMP] != cases[i].jumps || n[MT_SPIKE] != cases[i].spikes)
+            fail_msg("case %zu: %d jumps, %d spikes", i, n[MT_JUMP], n[MT_SPIKE]);
+        mt_jumps_free(&j);
+        mt_jumps_find(&l, &whole, 501, &j); /* one look is none */
+        assert_int_equal(j.all.n, 0);
+        mt_jumps_find(&l, &(struct mt_window){400, 400}, 10, &j);
+        assert_int_equal(j.all.n, 0);
+        mt_levels_free(&l);
+    }
+}
+
 /* ---- of what ---- */
 
 /* What rises by 100 MiB, of which malloc has all, nothing or waves. */
@@ -399,6 +435,7 @@ int main(void)
         cmocka_unit_test(random_walks),
         cmocka_unit_test(too_short),
         cmocka_unit_test(what_stands_out),
+        cmocka_unit_test(what_just_stands_out),
         cmocka_unit_test(causes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
