@@ -139,11 +139,14 @@ static void suggest(const struct mt_run *run, const struct mt_run_device *device
         last = text.n;
         mt_buf_addf(&text, "%s%s", n++ ? ", " : "", answers[i].command);
     }
+    const char *more = mt_run_notes_get(&run->notes, MT_NOTE_VALUES)
+                           ? " Its figures may be others: `memtool import --values` says which."
+                           : "";
     if (n > 1)
-        mt_err_hint(err, "%.*s and%s answer from what it knows.", (int)last, text.s,
-                    text.s + last + 1);
+        mt_err_hint(err, "%.*s and%s answer from what it knows.%s", (int)last, text.s,
+                    text.s + last + 1, more);
     else if (n)
-        mt_err_hint(err, "%s answers from what it knows.", text.s);
+        mt_err_hint(err, "%s answers from what it knows.%s", text.s, more);
     else
         mt_err_hint(err, "`memtool info` shows what it has.");
     mt_buf_free(&text);
@@ -187,9 +190,6 @@ enum mt_status mt_knows(const struct mt_run *run, const struct mt_run_device *de
         mt_hint_again(run, err);
     if (lack->instead)
         mt_err_hint(err, "%s", lack->instead);
-    else if (lack->bit & (SUMS | MT_KNOWS_PEAK) && mt_run_notes_get(&run->notes, MT_NOTE_VALUES))
-        mt_err_hint(err, "The file does not say what its figures are: `memtool import --values "
-                         "WHAT` tells it (at-end, at-peak, allocated).");
     else
         suggest(run, device, err);
     return MT_EUSAGE;
