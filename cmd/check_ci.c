@@ -2,6 +2,7 @@
 #include "cmd/check.h"
 #include "cmd/source_path.h"
 #include "lib/base/human.h"
+#include "lib/model/process.h"
 #include "lib/model/python_files.h"
 #include <stdlib.h>
 #include <string.h>
@@ -113,16 +114,29 @@ static void add_words(struct mt_buf *out, const char *text)
     mt_buf_free(&words);
 }
 
+/* A rule of several limits has a finding for each, under one name. */
+static bool is_shared(const struct mt_findings *f, const struct mt_rule *rule)
+{
+    bool shared = false;
+    for (size_t i = 0; i < f->v.n; i++) {
+        const struct mt_rule *other = f->v.v[i].rule;
+        shared |= other != rule && other->name && strcmp(other->name, rule->name) == 0;
+    }
+    return shared;
+}
+
 /* What tells a test case from the others. */
 static void add_title(const struct mt_findings *f, const struct mt_checked *c, struct mt_buf *out)
 {
     struct mt_buf subject = {0};
+    const char *name = c->rule->name;
+    const bool shared = name && is_shared(f, c->rule);
     mt_finding_subject(c, &subject);
-    if (f->each && !c->of_no_run)
+    if (!c->of_no_run && (f->each || (f->new->runs.n > 1 && mt_process_is_child(c->device))))
         mt_buf_addf(out, "%s: ", f->new->runs.v[c->new_index].name);
-    if (c->rule->name)
-        mt_buf_adds(out, c->rule->name);
-    else
+    if (name)
+        mt_buf_addf(out, "%s%s", name, shared ? ": " : "");
+    if (!name || shared)
         mt_buf_addf(out, "%s %s%s%s", c->rule->kind->name, c->rule->limit, subject.n ? ", " : "",
                     subject.s);
     mt_buf_free(&subject);
