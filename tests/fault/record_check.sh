@@ -94,6 +94,9 @@ check 1 "^FAIL  rss of process:77 grows 30[0-9.]* MiB a minute" late_child --max
 check 0 "^pass  rss of process:77 grows" late_child --max-rss-growth-per-minute 1GiB
 series flat_child 0 0
 check 0 "^1 rule: 1 passed" flat_child --max-rss-growth-per-minute 1MiB
+"$MEMTOOL" check late_child flat_child --max-rss 1GiB --format junit >out 2>err || fail "check of two runs is exit $?"
+[ "$(grep -c 'testcase classname="memtool.process:77" name="[a-z]*_child: max-rss 1GiB"' out)" = 2 ] || fail "two runs with one pid: $(cat out)"
+[ -z "$(grep -o 'testcase .*name="[^"]*"' out | sort | uniq -d)" ] || fail "test cases of one name: $(cat out)"
 
 # Runs that are of no process, and runs that are, in one group.
 printf '{"traceEvents":[{"ph":"i","cat":"cpu_instant_event","s":"t","name":"[memory]","pid":1,"tid":1,"ts":1,"args":{"Total Allocated":64,"Addr":16,"Bytes":64,"Device Id":-1,"Device Type":0}}]}' >trace.json
