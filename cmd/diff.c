@@ -65,9 +65,10 @@ static enum mt_status judge_runs(const struct comparison *c, struct mt_report *r
 {
     struct mt_diff_threshold t;
     MT_TRY(mt_diff_threshold(threshold, &t, err));
-    if (mt_diff_is_one(&c->live)) {
+    if (mt_run_same(&c->live.side[0].run, &c->live.side[1].run)) { /* under whatever name */
         mt_report_note(
-            r, "From a run to itself nothing can get worse: name one to compare it with as BASE.");
+            r, "From a %s to itself nothing can get worse: name one to compare it with as BASE.",
+            mt_diff_is_one(&c->live) ? "run" : "recording");
         *answer = MT_DIFF_OPEN;
         return MT_OK;
     }

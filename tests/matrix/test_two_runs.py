@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """diff, check and baselines: nothing changes from a run to itself, B to A is A to B turned round, sections add up."""
 
+import os
 import re
 
 import inputs
@@ -176,4 +177,7 @@ for first, second in PAIRS:
     for key in KEYS:
         mirrored(a, b, key)
     formats(a, b)
+sample = os.path.join(os.environ["SAMPLES"], "leak_steps", "trace.json.gz")
+_, _, err = m.run("diff", "leak_steps", sample, "--exit-code", codes=(3,))
+m.check("From a recording to itself nothing can get worse" in err, "a recording under another name", err)
 m.finish(at_least=3000)
