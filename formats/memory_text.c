@@ -4,8 +4,9 @@
  * is read.
  */
 #include "formats/format.h"
-#include "formats/text_owners.h"
-#include "formats/text_pair.h"
+#include "formats/text_figures.h"
+#include "formats/text_line.h"
+#include "formats/text_steps.h"
 #include "formats/text_time.h"
 #include "lib/input/fields.h"
 #include "lib/input/lines.h"
@@ -32,25 +33,23 @@ struct reader {
     struct mt_line line;
     const struct mt_read_opts *opts;
     struct mt_recording *rec;
-    struct mt_process_log log;
-    size_t process;
+    struct mt_text_line text; /* the line under way, its owners and pairs */
+    struct mt_text_figures figures;
     int64_t event_n;            /* lines that say something: the time, unless they say it */
     struct mt_text_clock clock; /* where the pattern has times */
     bool timed;
-    int64_t step_line; /* event_n of the line where the last step began */
+    struct mt_text_steps steps;
     int64_t level_n;
     int64_t elapsed_ns;                /* as time -v says; -1: it does not */
     int64_t matched_n;                 /* lines that match the pattern */
     bool peak;                         /* one is said */
     char first[MT_PAIR_NAME];          /* line of the file, or what fits of it */
     char other[MT_PAIR_NAME];          /* the first field that is a metric of its own */
-    int step_of;                       /* the word that counts steps: the innermost loop's */
-    MT_VEC(struct mt_text_pair) pairs; /* of the line under way */
     char main_name[2][MT_PAIR_NAME];   /* what was called the process's rss first, and its peak */
     MT_VEC(struct mt_text_pair) apart; /* names that stand beside these in a line */
     MT_VEC(struct unread) unread;
-    bool said; /* the line under way says something */
-    struct mt_text_owners owners;
+    bool said;        /* the line under way says something */
+    uint64_t mixed_n; /* figures of several owners that are not told apart */
 };
 
 /* ---- two names for one figure ---- */
@@ -63,14 +62,15 @@ static bool is_apart(const struct reader *r, const char *name)
     return false;
 }
 
-/* The pair of a line that is the process's rss, or its peak; NULL: none. The name that was the
- * first ever, else the first of the line. */
-static const struct mt_text_pair *main_pair(const struct reader *r, enum mt_pair_meaning meaning)
+/* The pair of a line that is an owner's rss, or its peak; NULL: none. The name that was the first
+ * ever, else the first of the line. */
+static const struct mt_text_pair *main_pair(const struct reader *r, enum mt_pair_meaning meaning,
+                                            uint32_t owner)
 {
     const struct mt_text_pair *found = NULL;
-    for (size_t i = 0; i < r->pairs.n; i++) {
-        const struct mt_text_pair *p = &r->pairs.v[i];
-        if (p->meaning != meaning || is_apart(r, p->name))
+    for (size_t i = 0; i < r->text.pairs.n; i++) {
+        const struct mt_text_pair *p = &r->text.pairs.v[i];
+        if (p->meaning != meaning || p->owner != owner || is_apart(r, p->name))
             continue;
         if (strcmp(p->name, r->main_name[meaning == MT_PAIR_PEAK]) == 0)
             return p;
@@ -104,21 +104,47 @@ static void set_apart(struct reader *r, const struct mt_text_pair *p, const char
     *mt_vec_push(&r->apart) = *p;
 }
 
+/* Whether a word of one name says another process, perhaps: "loader rss" beside "train rss". */
+static bool is_foreign(const char *name)
+{
+    static const char *const own[] = {
+        "rss",    "resident", "set",   "size",    "memory",  "mem",     "usage",    "used",
+        "use",    "process",  "proc",  "own",     "self",    "python",  "py",       "current",
+        "cur",    "now",      "in",    "initial", "final",   "start",   "end",      "begin",
+        "before", "after",    "cpu",   "host",    "ram",     "total",   "physical", "actual",
+        "max",    "peak",     "the",   "of",      "is",      "was",     "psutil",   "resource",
+        "kernel", "program",  "app",   "main",    "maximum", "highest", "so",       "far",
+        "ru",     "maxrss",   "vmrss", "vmhwm",   "at",      "step",    "epoch",    "iteration"};
+    for (const char *p = name; *p;) {
+        size_t n = 0, i = 0;
+        while (isalpha((unsigned char)p[n]))
+            n++;
+        while (n && i < MT_ARRAY_LEN(own) && (strlen(own[i]) != n || memcmp(own[i], p, n) != 0))
+            i++;
+        if (i == MT_ARRAY_LEN(own))
+            return true;
+        p += n + !n;
+    }
+    return false;
+}
+
 /* Two names in one line are two figures: one of them is the process's, and the others are metrics
  * of their own from then on. In different lines they are what a program says at different times. */
 static void tell_apart(struct reader *r, enum mt_pair_meaning meaning)
 {
-    const struct mt_text_pair *first = main_pair(r, meaning);
     char *main_name = r->main_name[meaning == MT_PAIR_PEAK];
-    if (first && !*main_name)
-        snprintf(main_name, MT_PAIR_NAME, "%s", first->name);
-    for (size_t i = 0; i < r->pairs.n; i++) {
-        struct mt_text_pair *p = &r->pairs.v[i];
+    for (size_t i = 0; i < r->text.pairs.n; i++) {
+        struct mt_text_pair *p = &r->text.pairs.v[i];
+        const struct mt_text_pair *first = main_pair(r, meaning, p->owner);
+        if (first && !*main_name)
+            snprintf(main_name, MT_PAIR_NAME, "%s", first->name);
         if (p->meaning != meaning)
             continue;
         const bool other = first && strcmp(p->name, first->name) != 0;
-        if (other)
+        if (other) {
+            r->mixed_n += is_foreign(p->name) || is_foreign(first->name);
             set_apart(r, p, first->name);
+        }
         if (other || is_apart(r, p->name))
             p->meaning = MT_PAIR_OTHER;
     }
@@ -145,7 +171,7 @@ static bool take_elapsed(struct mt_fields *f, int64_t *ns)
 /* Lines of time -v that are no memory; false: it is none of them. */
 static bool read_time_v(struct reader *r)
 {
-    struct mt_fields f = mt_fields_of(r->line.s, r->line.n);
+    struct mt_fields f = mt_fields_of(r->text.plain.s, r->text.plain.n);
     const char *s;
     size_t n;
     if (mt_field_take(&f, "Elapsed (wall clock) time (h:mm:ss or m:ss):")) {
@@ -181,31 +207,17 @@ static int64_t now(const struct reader *r)
     return r->timed ? r->clock.now_ns : r->event_n;
 }
 
-/* A step begins; the one before ends. Where loops lie in each other the inner one's count. */
 static void begin_step(struct reader *r, const struct mt_text_pair *p)
 {
-    struct mt_recording *rec = r->rec;
-    int word = mt_text_step_word(p->name);
-    int64_t number = p->value / micro;
-    if (word < r->step_of)
+    if (!mt_text_steps_count(&r->steps, r->rec, mt_text_step_word(p->name)))
         return;
-    if (word > r->step_of)
-        rec->steps.n = 0;
-    r->step_of = word;
     say(r);
-    struct mt_step *last = rec->steps.n ? &rec->steps.v[rec->steps.n - 1] : NULL;
-    if (last && r->step_line == r->event_n)
-        return;
-    if (last && last->number == number)
-        return; /* more lines of it */
-    if (last && number < last->number) {
-        mt_rec_note(rec, MT_NOTE_STEPS_NUMBER, (int64_t)r->line.offset, 0);
-        number = last->number + 1;
-    }
-    if (last)
-        last->end_ns = now(r);
-    *mt_vec_push(&rec->steps) = (struct mt_step){number, now(r), now(r)};
-    r->step_line = r->event_n;
+    const struct mt_text_said said = {.owner = p->owner,
+                                      .number = p->value / micro,
+                                      .now = now(r),
+                                      .line = r->event_n,
+                                      .offset = (int64_t)r->line.offset};
+    mt_text_steps_begin(&r->steps, r->rec, &said);
 }
 
 /* -1: it has no name, or there are too many, with a note. */
@@ -227,7 +239,11 @@ static enum mt_status use_pair(struct reader *r, const struct mt_text_pair *p, s
 {
     int64_t bytes;
     const enum mt_pair_meaning meaning = p->meaning;
-    int metric = meaning == MT_PAIR_PEAK ? MT_METRIC_PEAK_RSS : 0;
+    int metric = meaning == MT_PAIR_PEAK ? MT_METRIC_PEAK_RSS : MT_METRIC_RSS;
+    if (p->owner == MT_TEXT_UNCLEAR) {
+        r->mixed_n++;
+        return MT_OK;
+    }
     if (!mt_text_pair_bytes(p, &bytes)) {
         mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
         return MT_OK;
@@ -242,13 +258,13 @@ static enum mt_status use_pair(struct reader *r, const struct mt_text_pair *p, s
     if (meaning == MT_PAIR_OTHER && !r->other[0])
         snprintf(r->other, sizeof r->other, "%s", p->name);
     r->peak |= meaning == MT_PAIR_PEAK;
-    if (meaning == MT_PAIR_LEVEL) {
-        r->level_n++;
-        return mt_process_level(&r->log, r->process, now(r), bytes, err);
-    }
-    if (meaning == MT_PAIR_PEAK)
-        MT_TRY(mt_process_peak(&r->log, r->process, bytes, err));
-    return mt_process_sample(&r->log, r->process, metric, now(r), bytes, err);
+    r->level_n += meaning == MT_PAIR_LEVEL;
+    const struct mt_text_figure figure = {
+        .t = r->timed ? now(r) : mt_text_steps_time(&r->steps, r->rec, p->owner, now(r)),
+        .bytes = bytes,
+        .owner = p->owner,
+        .metric = metric};
+    return mt_text_figures_add(&r->figures, &r->text.owners, &figure, err);
 }
 
 static enum mt_status take_time(struct reader *r, const struct mt_text_field *f, struct mt_err *err)
@@ -273,7 +289,8 @@ static enum mt_status find_fields(struct reader *r, struct mt_err *err)
 {
     struct mt_text_field fields[MT_TEXT_FIELDS];
     bool any;
-    size_t n = mt_text_pattern_match(r->opts->pattern, r->line.s, r->line.n, fields, &any);
+    size_t n =
+        mt_text_pattern_match(r->opts->pattern, r->text.plain.s, r->text.plain.n, fields, &any);
     r->matched_n += any;
     for (size_t i = 0; i < n; i++) {
         const struct mt_text_field *f = &fields[i];
@@ -293,10 +310,14 @@ static enum mt_status find_fields(struct reader *r, struct mt_err *err)
             return mt_text_field_refuse(f, err);
         }
         if (mt_field_fraction(&number, MT_PAIR_DIGITS, &p.value))
-            *mt_vec_push(&r->pairs) = p;
+            *mt_vec_push(&r->text.pairs) = p;
         else
             mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
     }
+    mt_text_owners_take(&r->text.owners, r->text.plain.s, r->text.plain.n);
+    const uint32_t owner = mt_text_owners_line(&r->text.owners);
+    for (size_t i = 0; i < r->text.pairs.n; i++)
+        r->text.pairs.v[i].owner = owner;
     return MT_OK;
 }
 
@@ -328,15 +349,10 @@ static void note_unread(struct reader *r)
 
 static void find_pairs(struct reader *r)
 {
-    struct mt_fields f = mt_fields_of(r->line.s, r->line.n);
-    struct mt_text_pair p;
-    while (mt_text_pair_next(&f, &p)) {
-        mt_text_pair_mean(&p, r->pairs.n ? &r->pairs.v[r->pairs.n - 1] : NULL);
-        if (p.meaning == MT_PAIR_UNREAD)
-            add_unread(r, &p);
-        else
-            *mt_vec_push(&r->pairs) = p;
-    }
+    mt_text_line_pairs(&r->text);
+    for (size_t i = 0; i < r->text.pairs.n; i++)
+        if (r->text.pairs.v[i].meaning == MT_PAIR_UNREAD)
+            add_unread(r, &r->text.pairs.v[i]);
     tell_apart(r, MT_PAIR_LEVEL);
     tell_apart(r, MT_PAIR_PEAK);
 }
@@ -344,30 +360,37 @@ static void find_pairs(struct reader *r)
 /* Peaks come last: what they are the peak of includes what the line says of now. */
 static enum mt_status read_line(struct reader *r, struct mt_err *err)
 {
+    const struct mt_buf *line = &r->text.plain;
     r->said = false;
-    r->pairs.n = 0;
+    r->text.pairs.n = 0;
     if (!r->first[0])
         snprintf(r->first, sizeof r->first, "%.*s",
-                 (int)(r->line.n < MT_PAIR_NAME ? r->line.n : MT_PAIR_NAME - 1), r->line.s);
+                 (int)(line->n < MT_PAIR_NAME ? line->n : MT_PAIR_NAME - 1), line->s);
     if (r->opts->pattern)
         MT_TRY(find_fields(r, err));
     else if (read_time_v(r))
         return MT_OK;
     else
         find_pairs(r);
-    for (size_t i = 0; i < r->pairs.n; i++)
-        if (r->pairs.v[i].meaning == MT_PAIR_LEVEL || r->pairs.v[i].meaning == MT_PAIR_PEAK) {
-            mt_text_owners_see(&r->owners, r->line.s, r->line.n);
-            break;
-        }
     for (int peaks = 0; peaks < 2; peaks++)
-        for (size_t i = 0; i < r->pairs.n; i++) {
-            const struct mt_text_pair *p = &r->pairs.v[i];
+        for (size_t i = 0; i < r->text.pairs.n; i++) {
+            const struct mt_text_pair *p = &r->text.pairs.v[i];
             if (p->meaning == MT_PAIR_STEP && !peaks)
                 begin_step(r, p);
             else if (p->meaning > MT_PAIR_STEP && (p->meaning == MT_PAIR_PEAK) == peaks)
                 MT_TRY(use_pair(r, p, err));
         }
+    return MT_OK;
+}
+
+/* What stands between ends of lines may be several lines on a terminal. */
+static enum mt_status read_lines(struct reader *r, struct mt_err *err)
+{
+    size_t at = 0;
+    do {
+        at += mt_text_line_next(&r->text, r->line.s + at, r->line.n - at);
+        MT_TRY(read_line(r, err));
+    } while (at < r->line.n);
     return MT_OK;
 }
 
@@ -378,6 +401,7 @@ static enum mt_status read_line(struct reader *r, struct mt_err *err)
 static enum mt_status end(struct reader *r, struct mt_err *err)
 {
     struct mt_recording *rec = r->rec;
+    MT_TRY(mt_text_figures_end(&r->figures, &r->text.owners, err));
     if (r->opts->pattern && !r->matched_n) {
         err->offset = -1;
         MT_FAIL(err, MT_EINPUT, "no line matches --pattern");
@@ -412,24 +436,31 @@ static enum mt_status end(struct reader *r, struct mt_err *err)
         rec->samples.n = 0; /* who knows when; the peak is told */
         rec->end_ns = 0;
         if (r->elapsed_ns >= 0)
-            MT_TRY(mt_process_until(&r->log, r->elapsed_ns, err));
+            MT_TRY(mt_process_until(&r->figures.log, r->elapsed_ns, err));
     }
     rec->event_n = (uint64_t)r->event_n;
-    return mt_process_close(&r->log, err);
+    return mt_process_close(&r->figures.log, err);
+}
+
+/* Where figures are of several processes, and memtool does not know of which. */
+static void note_mixed(struct reader *r)
+{
+    const uint32_t owner_n = r->text.owners.names.n - 1;
+    if (r->mixed_n || r->figures.mixed)
+        mt_rec_note_n(r->rec, MT_NOTE_PROCESSES, owner_n > 2 ? owner_n : 2, -1);
 }
 
 static enum mt_status read_all(struct reader *r, struct mt_err *err)
 {
     bool any = true;
     enum mt_status st;
-    MT_TRY(mt_process_of(&r->log, -1, &r->process, err));
     while ((st = mt_reader_line(&r->lines, &r->line, r->opts, r->rec, &any, err)) == MT_OK && any)
-        MT_TRY(read_line(r, err));
+        MT_TRY(read_lines(r, err));
     MT_TRY(st);
     note_unread(r);
-    if (mt_text_owners_n(&r->owners) > 1)
-        mt_rec_note_n(r->rec, MT_NOTE_PROCESSES, mt_text_owners_n(&r->owners), -1);
-    return end(r, err);
+    MT_TRY(end(r, err));
+    note_mixed(r);
+    return MT_OK;
 }
 
 static enum mt_status memory_text_read(struct mt_stream *in, const struct mt_read_opts *opts,
@@ -442,13 +473,14 @@ static enum mt_status memory_text_read(struct mt_stream *in, const struct mt_rea
         .elapsed_ns = -1,
         .timed = opts->pattern && mt_text_pattern_has_time(opts->pattern),
     };
-    mt_process_open(&r.log, rec);
+    mt_text_line_init(&r.text);
+    mt_text_figures_open(&r.figures, rec);
     enum mt_status st = read_all(&r, err);
-    mt_process_free(&r.log);
-    mt_vec_free(&r.pairs);
+    mt_text_figures_free(&r.figures);
+    mt_text_line_free(&r.text);
+    mt_text_steps_free(&r.steps);
     mt_vec_free(&r.apart);
     mt_vec_free(&r.unread);
-    mt_text_owners_free(&r.owners);
     return st;
 }
 
@@ -461,18 +493,19 @@ static int memory_text_probe(const char *head, size_t n)
         return 0;
     if (memmem(head, n, time_v, sizeof time_v - 1))
         return 40;
+    struct mt_text_line text;
+    mt_text_line_init(&text);
     for (int i = 0; i < LINES && n; i++) {
-        const char *end = memchr(head, '\n', n);
-        size_t line = end ? (size_t)(end - head) : n;
-        struct mt_fields f = mt_fields_of(head, line - (line && head[line - 1] == '\r'));
-        struct mt_text_pair p;
-        while (line < 1000 && mt_text_pair_next(&f, &p)) {
-            mt_text_pair_mean(&p, NULL);
-            found += p.meaning == MT_PAIR_LEVEL || p.meaning == MT_PAIR_PEAK;
-        }
-        head += end ? line + 1 : line;
-        n -= end ? line + 1 : line;
+        const size_t line = mt_text_line_next(&text, head, n);
+        if (text.plain.n < 1000)
+            mt_text_line_pairs(&text);
+        for (size_t k = 0; k < text.pairs.n && text.plain.n < 1000; k++)
+            found +=
+                text.pairs.v[k].meaning == MT_PAIR_LEVEL || text.pairs.v[k].meaning == MT_PAIR_PEAK;
+        head += line;
+        n -= line;
     }
+    mt_text_line_free(&text);
     return found > 1 ? 25 : 0;
 }
 

@@ -1,52 +1,192 @@
 #include "formats/text_owners.h"
 
-#include "lib/input/fields.h"
+#include "formats/text_pattern.h"
 #include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
-enum { MOST = 1000 /* more are not counted */ };
-static const char *const words[MT_TEXT_OWNER_WORDS] = {"rank", "pid"};
+/* What a number behind these words tells apart. Some mean other things, too, unless the line is put
+ * together as lines of several processes are. */
+static const struct {
+    const char *word;
+    bool bracketed;  /* "[gpu0]", but not "gpu 0" */
+    bool punctuated; /* "process 0:", but not "process 3 files" */
+} words[] = {
+    {"rank", false, false},      {"local_rank", false, false}, {"global_rank", false, false},
+    {"node_rank", false, false}, {"dp_rank", false, false},    {"tp_rank", false, false},
+    {"pp_rank", false, false},   {"ep_rank", false, false},    {"cp_rank", false, false},
+    {"pid", false, false},       {"worker", false, false},     {"actor", false, false},
+    {"replica", false, false},   {"node", false, true},        {"client", false, true},
+    {"server", false, true},     {"process", false, true},     {"proc", false, true},
+    {"gpu", true, false},        {"cuda", true, false},        {"trainer", true, false},
+    {"default", true, false}, /* torchrun's --tee */
+    {"r", true, false},          {"dp", true, false},          {"tp", true, false},
+    {"pp", true, false},         {"ep", true, false},          {"cp", true, false}};
 
-/* The number behind the word, as in "[rank0]:" and "rank = 0"; -1: there is none. */
-static int64_t number_behind(const char *line, size_t line_n, const char *word)
+void mt_text_owners_init(struct mt_text_owners *o)
 {
-    const size_t n = strlen(word);
-    int64_t number;
-    for (size_t i = 0; i + n < line_n; i++) {
-        if (strncasecmp(line + i, word, n) != 0 || (i && isalpha((unsigned char)line[i - 1])))
-            continue;
-        struct mt_fields f = mt_fields_of(line + i + n, line_n - i - n);
-        while (f.p < f.end && memchr(" :=", *f.p, 3))
-            f.p++;
-        if (f.p < f.end && isdigit((unsigned char)*f.p) && mt_field_decimal(&f, &number))
-            return number;
-    }
-    return -1;
-}
-
-void mt_text_owners_see(struct mt_text_owners *o, const char *line, size_t n)
-{
-    for (size_t i = 0; i < MT_TEXT_OWNER_WORDS; i++) {
-        const int64_t number = number_behind(line, n, words[i]);
-        size_t at = 0;
-        while (at < o->numbers[i].n && o->numbers[i].v[at] != number)
-            at++;
-        if (number >= 0 && at == o->numbers[i].n && at < MOST)
-            *mt_vec_push(&o->numbers[i]) = number;
-    }
-}
-
-size_t mt_text_owners_n(const struct mt_text_owners *o)
-{
-    size_t most = 0;
-    for (size_t i = 0; i < MT_TEXT_OWNER_WORDS; i++)
-        most = o->numbers[i].n > most ? o->numbers[i].n : most;
-    return most;
+    *o = (struct mt_text_owners){0};
+    mt_strtab_init(&o->names);
+    mt_strtab_add(&o->names, "", 0);
 }
 
 void mt_text_owners_free(struct mt_text_owners *o)
 {
-    for (size_t i = 0; i < MT_TEXT_OWNER_WORDS; i++)
-        mt_vec_free(&o->numbers[i]);
+    mt_strtab_free(&o->names);
+    mt_vec_free(&o->mentions);
+}
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+static bool is_one_of(const char *p, const char *end, const char *chars)
+{
+    return p < end && *p && strchr(chars, *p);
+}
+
+/* Whether the number that ends at p is a size: "worker: 512 MB". */
+static bool is_size(const char *p, const char *end)
+{
+    size_t n = 0;
+    p += is_one_of(p, end, " ");
+    while (p + n < end && isalpha((unsigned char)p[n]))
+        n++;
+    return n > 1 && mt_text_unit(p, n);
+}
+
+/* Whether the word at s, n bytes, with a number until p, stands as it must there. */
+static bool fits(size_t which, const char *line, const char *s, const char *p, const char *end)
+{
+    const bool opened = s > line && strchr("[(<", s[-1]);
+    if (words[which].bracketed)
+        return opened && is_one_of(p, end, "])>");
+    if (words[which].punctuated && !is_one_of(p, end, "])>:,|/") && p < end)
+        return (size_t)(end - p) > 4 && strncasecmp(p, " rss", 4) == 0;
+    const size_t before = (size_t)(s - line);
+    return before < 5 ||
+           (strncasecmp(s - 5, "lora ", 5) != 0 && strncasecmp(s - 4, "low-", 4) != 0);
+}
+
+/* The word at s, n bytes, and a number behind it; its end, or NULL: it mentions nobody. */
+static const char *take_mention(const char *line, const char *s, size_t n, const char *end,
+                                struct mt_text_mention *out)
+{
+    enum { DIGITS = 10 };
+    const char *p = s + n;
+    size_t which = 0, digits = 0;
+    while (n && s[n - 1] == '_') /* rank_0 */
+        n--;
+    while (which < MT_ARRAY_LEN(words) &&
+           (strlen(words[which].word) != n || strncasecmp(words[which].word, s, n) != 0))
+        which++;
+    if (which == MT_ARRAY_LEN(words))
+        return NULL;
+    for (int i = 0; i < 3 && is_one_of(p, end, " :=#"); i++)
+        p++;
+    out->number = 0;
+    while (p < end && isdigit((unsigned char)*p) && digits < DIGITS) {
+        out->number = out->number * 10 + (uint64_t)(*p++ - '0');
+        digits++;
+    }
+    if (!digits || (p < end && (is_word(*p) || strchr("%", *p))) ||
+        (end - p > 1 && is_one_of(p, end, ".,") && isdigit((unsigned char)p[1])) ||
+        is_size(p, end) || !fits(which, line, s, p, end))
+        return NULL;
+    snprintf(out->word, sizeof out->word, "%s", words[which].word);
+    if (is_one_of(p, end, "/")) /* rank 0/4 */
+        for (p++; p < end && isdigit((unsigned char)*p);)
+            p++;
+    return p;
+}
+
+/* Which mentions are of one word. */
+static void join_mentions(struct mt_text_owners *o)
+{
+    for (size_t i = 0; i < o->mentions.n; i++) {
+        struct mt_text_mention *m = &o->mentions.v[i];
+        m->first = m->at;
+        m->next = SIZE_MAX;
+        m->several = false;
+        for (size_t k = i; k-- > 0;) {
+            struct mt_text_mention *before = &o->mentions.v[k];
+            if (strcmp(before->word, m->word) != 0)
+                continue;
+            before->next = before->next == SIZE_MAX ? m->at : before->next;
+            before->several |= before->number != m->number;
+            m->several |= before->number != m->number;
+            m->first = before->first;
+        }
+    }
+}
+
+void mt_text_owners_take(struct mt_text_owners *o, char *line, size_t n)
+{
+    char *end = line + n;
+    o->mentions.n = 0;
+    for (char *s = line; s < end && o->mentions.n < MT_TEXT_MENTIONS;) {
+        struct mt_text_mention m;
+        size_t letters = 0;
+        while (s + letters < end && (isalpha((unsigned char)s[letters]) || s[letters] == '_'))
+            letters++;
+        const char *behind = letters && (s == line || !is_word(s[-1]))
+                                 ? take_mention(line, s, letters, end, &m)
+                                 : NULL;
+        if (!behind) {
+            s += letters + !letters;
+            continue;
+        }
+        char *from = s, *to = s + (behind - s);
+        while (from > line && is_one_of(from - 1, end, "[(<"))
+            from--;
+        while (is_one_of(to, end, "])>:"))
+            to++;
+        m.at = (size_t)(from - line);
+        *mt_vec_push(&o->mentions) = m;
+        memset(from, ' ', (size_t)(to - from));
+        s = to;
+    }
+    join_mentions(o);
+}
+
+static uint32_t owner_of(struct mt_text_owners *o, const struct mt_buf *name)
+{
+    uint32_t known = name->n ? mt_strtab_find(&o->names, name->s, name->n) : MT_TEXT_NOBODY;
+    if (known != UINT32_MAX)
+        return known;
+    return o->names.n > MT_TEXT_OWNERS ? MT_TEXT_UNCLEAR
+                                       : mt_strtab_add(&o->names, name->s, name->n);
+}
+
+uint32_t mt_text_owners_at(struct mt_text_owners *o, size_t at)
+{
+    struct mt_buf name = {0};
+    bool unclear = o->mentions.n == MT_TEXT_MENTIONS;
+    for (size_t i = 0; i < o->mentions.n && !unclear; i++) {
+        const struct mt_text_mention *m = &o->mentions.v[i];
+        unclear = m->several && m->first > at;
+        if (m->several ? m->at < at && m->next >= at : m->at == m->first)
+            mt_buf_addf(&name, "%s%s%" PRIu64, name.n ? "." : "", m->word, m->number);
+    }
+    const uint32_t owner = unclear ? MT_TEXT_UNCLEAR : owner_of(o, &name);
+    mt_buf_free(&name);
+    return owner;
+}
+
+uint32_t mt_text_owners_line(struct mt_text_owners *o)
+{
+    for (size_t i = 0; i < o->mentions.n; i++)
+        if (o->mentions.v[i].several)
+            return MT_TEXT_NOBODY;
+    return mt_text_owners_at(o, SIZE_MAX);
+}
+
+bool mt_text_owners_by_device(const struct mt_text_owners *o)
+{
+    for (size_t i = 0; i < o->mentions.n; i++)
+        if (strcmp(o->mentions.v[i].word, "gpu") == 0 || strcmp(o->mentions.v[i].word, "cuda") == 0)
+            return true;
+    return false;
 }

@@ -1,27 +1,45 @@
 /*
- * text_owners.h - which processes wrote the lines of a log of text, as far as these say it:
- * "[rank1]: RSS 220 MB", "pid=4711 RSS 220 MB".
+ * text_owners.h - whose figures stand in a line of a log of text, as far as it says so:
+ * "[rank1]: RSS 220 MB", "pid=4711 RSS 220 MB", "worker 0 rss 100 MB worker 1 rss 730 MB".
  */
 #ifndef MT_TEXT_OWNERS_H
 #define MT_TEXT_OWNERS_H
 
 #include "lib/base/mem.h"
+#include "lib/base/strtab.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Words that a process's number stands behind (text_owners.c). */
-enum { MT_TEXT_OWNER_WORDS = 2 };
+enum {
+    MT_TEXT_OWNERS = 1000,  /* that are told apart; further ones are unclear */
+    MT_TEXT_MENTIONS = 256, /* of a line; of more none is clear */
+    MT_TEXT_NOBODY = 0      /* owner of figures that no line says the owner of */
+};
+#define MT_TEXT_UNCLEAR UINT32_MAX /* one of several owners, and nobody knows which */
 
-/* Zeroed at the beginning of a log; free it. */
 struct mt_text_owners {
-    MT_VEC(int64_t) numbers[MT_TEXT_OWNER_WORDS]; /* that were there, some 1000 at most */
+    struct mt_strtab names; /* of owners, "rank1", by their number; the first is "" */
+    MT_VEC(struct mt_text_mention {
+        char word[24]; /* small letters */
+        uint64_t number;
+        size_t at;          /* in the line, with what belongs to it */
+        size_t first, next; /* where its word stands first, and next; SIZE_MAX: no more */
+        bool several;       /* its word stands there with other numbers, too */
+    })
+    mentions; /* of the line under way */
 };
 
-/* Looks at a line of n bytes that has the memory of a process. */
-void mt_text_owners_see(struct mt_text_owners *o, const char *line, size_t n);
-/* How many processes wrote the lines; 0: they do not say. */
-size_t mt_text_owners_n(const struct mt_text_owners *o);
+void mt_text_owners_init(struct mt_text_owners *o);
 void mt_text_owners_free(struct mt_text_owners *o);
+/* Looks for those that a line of n bytes mentions, and puts blanks in their place. */
+void mt_text_owners_take(struct mt_text_owners *o, char *line, size_t n);
+/* The owner of a figure that stands at that byte of the line. */
+uint32_t mt_text_owners_at(struct mt_text_owners *o, size_t at);
+/* That of all figures of the line; MT_TEXT_NOBODY where it mentions several. */
+uint32_t mt_text_owners_line(struct mt_text_owners *o);
+/* Whether the line mentions a process as that of a device: "[gpu0]". */
+bool mt_text_owners_by_device(const struct mt_text_owners *o);
 
 #endif

@@ -94,13 +94,15 @@ static size_t grouped_n(const char *p, const char *end, char word[MT_PAIR_NAME],
     return (size_t)(p - s) + rest;
 }
 
-/* "/3" of "Epoch 1/3": how many there are to be. */
+/* "/3" of "Epoch 1/3", how many there are to be, and the end of a bracket: "[step 3]". */
 static bool is_step_of(const struct mt_text_pair *p, const char *s, size_t n)
 {
-    size_t i = 1;
-    while (i < n && isdigit((unsigned char)s[i]))
+    size_t i = *s == '/';
+    while (i && i < n && isdigit((unsigned char)s[i]))
         i++;
-    return n > 1 && *s == '/' && i == n && mt_text_step_word(p->name);
+    while (i < n && memchr("])", s[i], 2))
+        i++;
+    return i == n && mt_text_step_word(p->name);
 }
 
 bool mt_text_pair_next(struct mt_fields *f, struct mt_text_pair *out)
@@ -120,6 +122,7 @@ bool mt_text_pair_next(struct mt_fields *f, struct mt_text_pair *out)
             n = word_n(f->p, f->end);
             number = mt_fields_of(f->p, n);
         }
+        out->number = f->p;
         f->p += n;
         if (!mt_field_fraction(&number, MT_PAIR_DIGITS, &out->value)) {
             add_word(out, number.p, (size_t)(number.end - number.p));
@@ -148,6 +151,9 @@ bool mt_text_pair_next(struct mt_fields *f, struct mt_text_pair *out)
 }
 
 /* ---- what pairs mean ---- */
+
+static const char *const rss[] = {"rss", "resident", NULL};
+static const char *const most[] = {"max", "peak", NULL};
 
 static bool has(const char *name, const char *const *words)
 {
@@ -209,6 +215,7 @@ int mt_text_step_word(const char *name)
     static const char *const words[] = {"epoch", "step", "iteration", "iter", "batch"};
     const char *last = strrchr(name, ' ');
     last = last ? last + 1 : name;
+    last += strspn(last, "[(");
     for (size_t i = 0; i < MT_ARRAY_LEN(words); i++)
         if (strcmp(last, words[i]) == 0)
             return (int)i + 1;
@@ -233,16 +240,68 @@ static bool is_usage(const char *name)
     return at;
 }
 
+/* Whether a word stands in the name, as a word. */
+static bool has_word(const char *name, const char *word)
+{
+    const size_t n = strlen(word);
+    for (const char *at = name; (at = strstr(at, word)); at += n)
+        if ((at == name || !isalpha((unsigned char)at[-1])) && !isalpha((unsigned char)at[n]))
+            return true;
+    return false;
+}
+
+static bool names_device(const char *name)
+{
+    static const char *const devices[] = {"gpu", "cuda", "npu", "xpu", "hpu", "tpu", "vram"};
+    for (size_t i = 0; i < MT_ARRAY_LEN(devices); i++)
+        if (has_word(name, devices[i]))
+            return true;
+    return false;
+}
+
+/* Whether the rss is that of others than the process, or of several. */
+static bool is_of_others(const char *name)
+{
+    static const char *const of[] = {"child",   "children",  "subprocess", "subprocesses", "ranks",
+                                     "workers", "processes", "traced",     "tracemalloc"};
+    for (size_t i = 0; i < MT_ARRAY_LEN(of); i++)
+        if (has_word(name, of[i]))
+            return true;
+    return false;
+}
+
+/* Whether the name is that of a part of the rss as the kernel calls them: "RssAnon", "file-rss". */
+static bool is_part(const char *name)
+{
+    static const char *const parts[] = {"anon", "file", "shmem"};
+    const char *at = strstr(name, "rss");
+    for (size_t i = 0; at && i < MT_ARRAY_LEN(parts); i++) {
+        const size_t n = strlen(parts[i]);
+        const char *behind = at + 3 + strspn(at + 3, "-_");
+        if (strncmp(behind, parts[i], n) == 0 && !isalpha((unsigned char)behind[n]))
+            return true;
+        if (at > name + n && memchr("-_", at[-1], 2) && memcmp(at - 1 - n, parts[i], n) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* "[GPU 0] memory usage: 5 GB": that of the device, if it is not said whose. */
+static bool is_of_device(const struct mt_text_pair *p)
+{
+    static const char *const own[] = {"rss", "resident", "cpu", "process", "host", "ram", NULL};
+    return p->device && !has(p->name, own);
+}
+
 static enum mt_pair_meaning meaning_of(const struct mt_text_pair *p)
 {
-    static const char *const rss[] = {"rss", "resident", NULL};
-    static const char *const most[] = {"max", "peak", NULL};
     static const char *const of_others[] = {"torch",   "cuda",   "gpu",  "device",
                                             "average", "system", "vram", NULL};
     static const char *const others[] = {"mem",  "alloc", "reserv", "heap", "cuda", "gpu",
                                          "swap", "uss",   "pss",    "vms",  NULL};
     const bool resident = (has(p->name, rss) || is_usage(p->name)) && !has(p->name, of_others);
-    const bool process = resident && !is_no_level(p->name);
+    const bool process = resident && !is_no_level(p->name) && !is_of_others(p->name) &&
+                         !is_part(p->name) && !is_of_device(p);
     if (!p->unit && !p->odd && mt_text_step_word(p->name) && p->value % micro == 0)
         return MT_PAIR_STEP;
     if (strstr(p->name, "average"))
@@ -254,10 +313,33 @@ static enum mt_pair_meaning meaning_of(const struct mt_text_pair *p)
     return resident || has(p->name, others) ? MT_PAIR_OTHER : MT_PAIR_NOTHING;
 }
 
-void mt_text_pair_mean(struct mt_text_pair *p, const struct mt_text_pair *before)
+/* tracemalloc's figures, as its documentation has them printed, are what Python's allocator has:
+ * "Current memory usage is 5 MB; Peak was 7 MB", of 1000 * 1000 bytes each. */
+static bool take_traced(struct mt_text_pair *p, struct mt_text_pair *before)
+{
+    static const char current[] = "current memory usage", is[] = "current memory usage is",
+                      was[] = "peak was";
+    const char *name = before ? strstr(before->name, current) : NULL;
+    if (!name || !p->unit || before->meaning < MT_PAIR_LEVEL || !has(p->name, most) ||
+        has(p->name, rss))
+        return false;
+    if (strcmp(name, is) == 0 && strcmp(p->name, was) == 0 && p->unit == before->unit &&
+        p->unit == 1 << 20) {
+        p->unit = before->unit = micro;
+        p->unclear = before->unclear = false;
+    }
+    memcpy(p->name, "peak memory usage", sizeof "peak memory usage");
+    p->meaning = before->meaning = MT_PAIR_OTHER;
+    return true;
+}
+
+void mt_text_pair_mean(struct mt_text_pair *p, struct mt_text_pair *before)
 {
     const bool behind = before && before->meaning == MT_PAIR_LEVEL && p->unit;
+    p->device |= names_device(p->name) || (before && before->device);
     p->meaning = meaning_of(p);
+    if (take_traced(p, before))
+        return;
     if (before && p->unit && strcmp(p->name, "to") == 0 && ends_in(before->name, " by") &&
         is_no_level(before->name)) { /* "rss grew by 2 MB to 7 MB" */
         memcpy(p->name, "rss", sizeof "rss");

@@ -17,9 +17,12 @@ enum {
 /* A number is in millionths, a unit is bytes, or 0. */
 struct mt_text_pair {
     char name[MT_PAIR_NAME]; /* lower case, words with one blank between */
+    const char *number;      /* in the line */
     int64_t value, unit;
-    bool unclear; /* mt_text_unit_unclear */
-    bool odd;     /* something that is no unit is behind the number: 5G, 2026-11-22 */
+    uint32_t owner; /* text_owners.h; whoever asks for pairs says it */
+    bool unclear;   /* mt_text_unit_unclear */
+    bool device;    /* a device is named in front of it: "GPU 0 (memory usage: 5 GB)" */
+    bool odd;       /* something that is no unit is behind the number: 5G, 2026-11-22 */
     enum mt_pair_meaning {
         MT_PAIR_NOTHING,
         MT_PAIR_UNREAD, /* of the process, but nobody knows how many bytes */
@@ -33,8 +36,9 @@ struct mt_text_pair {
 /* The next of the line, without its meaning, and what is left of the line; false: there is none. */
 bool mt_text_pair_next(struct mt_fields *f, struct mt_text_pair *out);
 /* Its meaning, behind the pair `before` in its line (NULL: it is the first): "RSS: 5 MB -> 7 MB"
- * has two levels, "RSS: 5 MB (peak 7 MB)" a peak. */
-void mt_text_pair_mean(struct mt_text_pair *p, const struct mt_text_pair *before);
+ * has two levels, "RSS: 5 MB (peak 7 MB)" a peak. What tracemalloc prints is known by its peak: its
+ * level, which is `before`, gets another meaning then. */
+void mt_text_pair_mean(struct mt_text_pair *p, struct mt_text_pair *before);
 /* Its bytes; false: too many. */
 bool mt_text_pair_bytes(const struct mt_text_pair *p, int64_t *bytes);
 /* Whether the name ends in a word for a step of a loop, and which; a longer loop is in an epoch. */

@@ -50,7 +50,9 @@ bool mt_text_unit_unclear(const char *s, size_t n)
 void mt_text_metric(const char *name, char out[MT_TEXT_NAME])
 {
     static const char *const known[][2] = {
-        {"uss", "private"}, {"pss", "pss"}, {"vms", "virtual"}, {"swap", "swap"}};
+        {"uss", "private"},   {"pss", "pss"},        {"vms", "virtual"},    {"swap", "swap"},
+        {"rssanon", "anon"},  {"rssfile", "file"},   {"rssshmem", "shmem"}, {"anon-rss", "anon"},
+        {"file-rss", "file"}, {"shmem-rss", "shmem"}};
     size_t n = 0;
     for (size_t i = 0; i < MT_ARRAY_LEN(known); i++)
         if (strcmp(known[i][0], name) == 0)

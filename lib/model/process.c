@@ -246,8 +246,9 @@ int64_t mt_process_whole(int64_t bytes, int64_t unit, int64_t off)
 
 bool mt_process_is_device(const char *device)
 {
+    static const char named[] = "process:";
     return strcmp(device, "process") == 0 || strcmp(device, MT_PROCESSES_NAME) == 0 ||
-           mt_process_is_child(device);
+           (strncmp(device, named, sizeof named - 1) == 0 && device[sizeof named - 1]);
 }
 
 bool mt_process_is_child(const char *device)

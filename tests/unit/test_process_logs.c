@@ -335,13 +335,67 @@ static const struct pattern_file patterns[] = {
      "total_memory_usage of process 9216 at 2\nkv_cache_memory_usage of process 8192 at 3\n"
      "virtual_memory_usage of process 7168 at 5\n",
      NULL},
-    {"a peak in words", "Current memory usage is 5 KiB; Peak was 9 KiB\nRSS 4 KiB\n",
+    {"a peak in words", "RSS is 5 KiB; Peak was 9 KiB\nRSS 4 KiB\n",
      "samples 2 from 0\nprocess 5120..4096 until 2 peak 9216\npeak_rss of process 9216 at 1\n",
      NULL},
-    {"lines of several ranks", "[rank0]: RSS 5 KiB\n[rank1]: RSS 9 KiB\n[Rank 1] RSS 8 KiB\n",
-     "samples 3 from 0\nprocess 5120..8192 until 3 peak 9216\nnote processes 2\n", NULL},
-    {"lines of several processes", "pid=3 RSS 5 KiB\npid: 4 RSS 9 KiB\n",
-     "samples 2 from 0\nprocess 5120..9216 until 2 peak 9216\nnote processes 2\n", NULL},
+    {"what tracemalloc has is none of the process",
+     "Current memory usage is 5.5MB; Peak was 9MB\nRSS 4 KiB\n"
+     "Current memory usage: 5 KiB, Peak: 9 KiB\n",
+     "samples 3 from 0\nprocess unchanged peak 4096\n"
+     "current_memory_usage_is of process 5500000 at 1\npeak_memory_usage of process 9000000 at 1\n"
+     "current_memory_usage of process 5120 at 3\npeak_memory_usage of process 9216 at 3\n",
+     NULL},
+    {"parts of the rss are none",
+     "VmRSS: 9 KiB\nRssAnon: 5 KiB\nRssFile: 3 KiB\nRssShmem: 1 KiB\n"
+     "anon-rss:4kib, file-rss:2kib\n",
+     "samples 5 from 0\nprocess unchanged peak 9216\nanon of process 5120 at 2\n"
+     "file of process 3072 at 3\nshmem of process 1024 at 4\nanon of process 4096 at 5\n"
+     "file of process 2048 at 5\n",
+     NULL},
+    {"the memory usage of a device that is named before it, and the rss of children",
+     "[GPU 0] Memory usage: 7 KiB, RSS: 3 KiB\nRSS: 4 KiB\nchildren rss: 9 KiB\n"
+     "cuda:0 memory usage: 8 KiB\n",
+     "samples 4 from 0\nprocess 3072..4096 until 2 peak 4096\n"
+     "memory_usage of process 7168 at 1\nchildren_rss of process 9216 at 3\n"
+     "memory_usage of process 8192 at 4\n",
+     NULL},
+    {"lines of several ranks",
+     "[rank0]: RSS 5 KiB\n[rank1]: RSS 9 KiB, gpu 3 KiB\n[Rank 1] RSS 8 KiB\n"
+     "RSS 2 KiB (rank 0)\n",
+     "samples 4 from 0\nprocess:rank0 5120..2048 until 4 peak 5120\n"
+     "process:rank1 9216..8192 until 3 peak 9216\ngpu of process:rank1 3072 at 2\n",
+     NULL},
+    {"lines of several processes", "pid=3 RSS 5 KiB\npid: 4 RSS 9 KiB\npid: 4 RSS 8 KiB\n",
+     "samples 3 from 0\nprocess:3 unchanged peak 5120\nprocess:4 9216..8192 until 3 peak 9216\n",
+     NULL},
+    {"a line of several owners",
+     "worker 0 rss 1 KiB worker 1 rss 7 KiB\nworker 0 rss 2 KiB worker 1 rss 8 KiB\n"
+     "rss rank0: 3 KiB, rank1: 9 KiB\nRSS: rank 0 4 KiB | rank 1 5 KiB\n",
+     "samples 4 from 0\nprocess:worker0 1024..2048 until 2 peak 2048\n"
+     "process:worker1 7168..8192 until 2 peak 8192\nprocess:rank0 3072..4096 until 4 peak 4096\n"
+     "process:rank1 9216..5120 until 4 peak 9216\n",
+     NULL},
+    {"owners behind what is theirs, or in words that memtool does not know",
+     "RSS 1 KiB (rank 0), RSS 7 KiB (rank 1)\n"
+     "train rss 3 KiB | loader rss 1 KiB\ntrain rss 4 KiB | loader rss 1 KiB\n",
+     "samples 2 from 0\nprocess 3072..4096 until 2 peak 4096\nloader_rss of process 1024 at 1\n"
+     "loader_rss of process 1024 at 2\nnote processes 2\nnote names 1\n",
+     NULL},
+    {"ranks whose steps come one behind the other, and begin again",
+     "[rank0] step 1 RSS 1 KiB\n[rank0] step 2 RSS 2 KiB\n[rank0] step 1 RSS 3 KiB\n"
+     "[rank1] step 1 RSS 4 KiB\n[rank1] step 2 RSS 5 KiB\n[rank1] step 1 RSS 6 KiB\n",
+     "samples 6 from 0\nprocess:rank0 1024..3072 until 3 peak 3072\n"
+     "process:rank1 4096..6144 until 6 peak 6144\nsteps 1 2 3\nnote steps_renumbered 2\n",
+     NULL},
+    {"steps that begin again, of two lines each",
+     "step 1 a\nstep 1 RSS 1 KiB\nstep 2 a\nstep 2 RSS 2 KiB\nstep 1 a\nstep 1 RSS 3 KiB\n",
+     "samples 6 from 0\nprocess 1024..3072 until 6 peak 3072\nsteps 1 2 3\nnote steps_renumbered "
+     "1\n",
+     NULL},
+    {"bars of progress, colours, brackets around steps",
+     "\r[step 1] rss \033[1m1 KiB\033[0m\r[step 2] rss 2 KiB\r\n\033[32m[step 3/9] rss 3 KiB\n"
+     " step     4/  9 | rss 4 KiB\n",
+     "samples 4 from 0\nprocess 1024..4096 until 4 peak 4096\nsteps 1 2 3 4\n", NULL},
     {"lines of one rank", "rank 1 rapid 2 RSS 5 KiB\nrank 1 rapid 3 RSS 9 KiB\nranks 5 RSS 6 KiB\n",
      "samples 3 from 0\nprocess 5120..6144 until 3 peak 9216\n", NULL},
     {"before and after", "RSS before: 1 KiB after: 5 KiB\nRSS 2 KiB after 7 KiB\n",

@@ -1,0 +1,104 @@
+#include "formats/text_line.h"
+
+#include <string.h>
+
+void mt_text_line_init(struct mt_text_line *l)
+{
+    *l = (struct mt_text_line){0};
+    mt_text_owners_init(&l->owners);
+}
+
+void mt_text_line_free(struct mt_text_line *l)
+{
+    mt_buf_free(&l->plain);
+    mt_text_owners_free(&l->owners);
+    mt_vec_free(&l->pairs);
+}
+
+/* ---- bytes ---- */
+
+enum { ESC = 0x1b, BELL = 7 };
+
+/* The end of the escape that begins at s: "ESC [ .. letter", "ESC ] .. BEL", or ESC and a byte. */
+static const char *escape_end(const char *s, const char *end)
+{
+    const char kind = s + 1 < end ? s[1] : 0;
+    s += 2;
+    if (kind == '[')
+        while (s < end && *s >= ' ' && *s < '@')
+            s++;
+    else if (kind == ']')
+        while (s < end && *s != BELL && !(*s == ESC && s + 1 < end && s[1] == '\\'))
+            s++;
+    else
+        return s < end ? s : end;
+    s += s < end && *s == ESC;
+    return s < end ? s + 1 : end;
+}
+
+size_t mt_text_line_next(struct mt_text_line *l, const char *s, size_t n)
+{
+    const char *end = memchr(s, '\n', n), *bar = memchr(s, '\r', end ? (size_t)(end - s) : n);
+    end = bar ? bar : end ? end : s + n;
+    mt_buf_clear(&l->plain);
+    mt_buf_adds(&l->plain, "");
+    for (const char *p = s, *esc; p < end; p = esc) {
+        esc = memchr(p, ESC, (size_t)(end - p));
+        mt_buf_add(&l->plain, p, (size_t)((esc ? esc : end) - p));
+        esc = esc ? escape_end(esc, end) : end;
+    }
+    return (size_t)(end - s) + (end < s + n);
+}
+
+/* ---- pairs ---- */
+
+/* "RSS: rank0: 1 GB, rank1: 2 GB": of another owner the same. */
+static void go_on(struct mt_text_pair *p, const struct mt_text_pair *before)
+{
+    if (!before || *p->name || !p->unit || p->owner == before->owner ||
+        before->meaning < MT_PAIR_LEVEL)
+        return;
+    memcpy(p->name, before->name, sizeof p->name);
+    p->meaning = before->meaning;
+}
+
+static bool is_rss(const struct mt_text_pair *p)
+{
+    return p->meaning == MT_PAIR_LEVEL || p->meaning == MT_PAIR_PEAK;
+}
+
+/* Where an rss stands in front of the line's owners, "RSS 5 MB (rank 0), RSS 7 MB (rank 1)", nobody
+ * knows whose any is. What else stands there is nobody's. */
+static void set_unclear(struct mt_text_line *l)
+{
+    bool unclear = false;
+    for (size_t i = 0; i < l->pairs.n; i++)
+        unclear |= is_rss(&l->pairs.v[i]) && l->pairs.v[i].owner == MT_TEXT_UNCLEAR;
+    for (size_t i = 0; i < l->pairs.n; i++) {
+        struct mt_text_pair *p = &l->pairs.v[i];
+        if (is_rss(p) && unclear)
+            p->owner = MT_TEXT_UNCLEAR;
+        else if (p->owner == MT_TEXT_UNCLEAR)
+            p->owner = MT_TEXT_NOBODY;
+    }
+}
+
+void mt_text_line_pairs(struct mt_text_line *l)
+{
+    size_t before = SIZE_MAX;
+    l->pairs.n = 0;
+    mt_text_owners_take(&l->owners, l->plain.s, l->plain.n);
+    struct mt_fields f = mt_fields_of(l->plain.s, l->plain.n);
+    struct mt_text_pair p;
+    while (mt_text_pair_next(&f, &p)) {
+        struct mt_text_pair *last = before == SIZE_MAX ? NULL : &l->pairs.v[before];
+        p.owner = mt_text_owners_at(&l->owners, (size_t)(p.number - l->plain.s));
+        p.device = mt_text_owners_by_device(&l->owners);
+        mt_text_pair_mean(&p, last);
+        go_on(&p, last);
+        if (p.meaning != MT_PAIR_UNREAD)
+            before = l->pairs.n;
+        *mt_vec_push(&l->pairs) = p;
+    }
+    set_unclear(l);
+}
