@@ -1,5 +1,6 @@
 #include "formats/format.h"
 
+#include "formats/text_hint.h"
 #include "lib/base/mem.h"
 #include "lib/model/heap.h"
 #include <assert.h>
@@ -90,6 +91,10 @@ static enum mt_status not_recognised(const char *head, size_t n, struct mt_err *
     MT_FAIL(err, MT_EINPUT,
             text == n ? "this is text of no known format"
                       : "this is binary data of no known format");
+    struct mt_buf pattern = {0};
+    if (text == n && mt_text_hint(head, n, &pattern))
+        mt_err_hint(err, "%s Lines of this one fit, perhaps: --pattern '%s'.", how, pattern.s);
+    mt_buf_free(&pattern);
     mt_err_hint(err, "%s%s", how,
                 text == n
                     ? " Of another log, whose lines have sizes of memory, --pattern says where: "
@@ -170,6 +175,33 @@ static void note_symbols(const struct mt_symbols *symbols, struct mt_recording *
     mt_buf_free(&why);
 }
 
+/* A log of text whose lines begin as JSON does is taken for a trace, which it is not: where its
+ * lines say sizes of memory the hint is how to read it. */
+static enum mt_status read_or_hint(const struct mt_reader *reader, struct mt_stream *in,
+                                   const struct mt_read_opts *opts, struct mt_recording *rec,
+                                   struct mt_err *err)
+{
+    static const char *const none[] = {"not a trace: ", "JSON of another tool: "};
+    struct mt_err ignored = MT_ERR_INIT;
+    struct mt_buf pattern = {0};
+    const char *head;
+    size_t n;
+    const bool hint = reader == &mt_reader_pytorch_trace &&
+                      look_at_head(in, &head, &n, &ignored) == MT_OK &&
+                      mt_text_hint(head, n, &pattern);
+    const enum mt_status st = reader->read(in, opts, rec, err);
+    for (size_t i = 0; i < MT_ARRAY_LEN(none) && hint && st == MT_EINPUT; i++)
+        if (strncmp(err->what, none[i], strlen(none[i])) == 0) {
+            err->hint[0] = '\0';
+            mt_err_hint(err,
+                        "Nothing was imported. If this is a log, its lines fit, perhaps: "
+                        "--pattern '%s'.",
+                        pattern.s);
+        }
+    mt_buf_free(&pattern);
+    return st;
+}
+
 enum mt_status mt_reader_read(const struct mt_reader *reader, struct mt_stream *in,
                               const struct mt_read_opts *opts, struct mt_recording *rec,
                               struct mt_err *err)
@@ -178,7 +210,7 @@ enum mt_status mt_reader_read(const struct mt_reader *reader, struct mt_stream *
     rec->kind = reader->kind;
     rec->split_sizes = opts->split & MT_SPLIT_SIZE;
     rec->library_sites = opts->library_sites;
-    MT_TRY(reader->read(in, opts, rec, err));
+    MT_TRY(read_or_hint(reader, in, opts, rec, err));
     if (rec->split_sizes && rec->summed)
         mt_heap_drop_bare_paths(rec);
     if (opts->symbols)
