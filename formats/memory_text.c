@@ -305,7 +305,7 @@ static enum mt_status find_fields(struct reader *r, struct mt_err *err)
                     : strcmp(p.name, "rss") == 0      ? MT_PAIR_LEVEL
                     : strcmp(p.name, "peak_rss") == 0 ? MT_PAIR_PEAK
                                                       : MT_PAIR_OTHER;
-        if (p.meaning != MT_PAIR_STEP && !p.unit) {
+        if (p.meaning == MT_PAIR_STEP ? f->goes_on != NULL : !p.unit) {
             err->offset = (int64_t)r->line.offset;
             return mt_text_field_refuse(f, err);
         }

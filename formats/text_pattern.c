@@ -23,6 +23,7 @@ struct mt_text_pattern {
         char name[MT_TEXT_NAME];
         int64_t unit; /* bytes, where the line says none; 0: it must. Of times: ns */
         bool unclear, time;
+        char next; /* the character that the pattern has behind it, if it is none of expressions */
         size_t group;
     } fields[MT_TEXT_FIELDS];
 };
@@ -141,6 +142,7 @@ static enum mt_status take_field(struct translation *t, const char **at, struct 
     }
     *f = (struct field){.unit = unit, .time = time, .group = ++t->groups};
     f->unclear = colon && mt_text_unit_unclear(colon + 1, (size_t)(end - colon - 1));
+    f->next = end[1] == '\\' ? end[2] : end[1] == '.' ? '\0' : end[1];
     memcpy(f->name, s, n);
     t->p->n++;
     t->groups += step ? 0 : time ? MT_TEXT_TIME_GROUPS - 1 : 1; /* those in it */
@@ -230,24 +232,94 @@ bool mt_text_pattern_has_time(const struct mt_text_pattern *p)
 
 /* ---- lines ---- */
 
+static bool is_at(const char *s, const char *end, const char *text)
+{
+    const size_t n = strlen(text);
+    return (size_t)(end - s) >= n && memcmp(s, text, n) == 0;
+}
+
+static size_t digits_n(const char *s, const char *end)
+{
+    size_t n = 0;
+    while (s + n < end && isdigit((unsigned char)s[n]))
+        n++;
+    return n;
+}
+
+/* Behind what a number of n bytes that ends at s goes on: "1,234", unless that is what the pattern
+ * says next; "1 234" where it says nothing of what is there. NULL: it ends. */
+static const char *goes_on(const char *s, size_t n, const char *end, char next, bool said)
+{
+    enum { GROUP = 3 };
+    static const struct {
+        const char *sign, *name;
+    } signs[] = {{",", "a comma"},           {".", "a point"},
+                 {"'", "an apostrophe"},     {"_", "a '_'"},
+                 {"\xc2\xa0", "a blank"},    {"\xe2\x80\xaf", "a blank"},
+                 {"\xe2\x80\x89", "a blank"}};
+    for (size_t i = 0; i < MT_ARRAY_LEN(signs); i++)
+        if (*signs[i].sign != next && is_at(s, end, signs[i].sign) &&
+            digits_n(s + strlen(signs[i].sign), end))
+            return signs[i].name;
+    return !said && n <= GROUP && digits_n(s - n, s) == n && is_at(s, end, " ") &&
+                   digits_n(s + 1, end) == GROUP
+               ? "a blank"
+               : NULL;
+}
+
+/* Whether n letters are a unit in short, of which nobody knows whether it counts by 1000: "512 M",
+ * but not "512 m=3". */
+static bool is_short(const char *s, size_t n, const char *end)
+{
+    static const char *const units[] = {"K", "M", "G", "T", "Ki", "Mi", "Gi", "Ti"};
+    if (s + n < end && strchr("=:", s[n]))
+        return false;
+    for (size_t i = 0; i < MT_ARRAY_LEN(units); i++)
+        if (strlen(units[i]) == n && strncasecmp(units[i], s, n) == 0)
+            return true;
+    return false;
+}
+
+/* Blanks in front of a unit. */
+static size_t blanks_n(const char *s, const char *end)
+{
+    size_t n = 0;
+    for (;;)
+        if (s + n < end && (s[n] == ' ' || s[n] == '\t'))
+            n++;
+        else if (is_at(s + n, end, "\xc2\xa0"))
+            n += 2;
+        else
+            return n;
+}
+
 /* The unit behind a number, "5MB", "5 MB"; else the field's own. */
 static void set_unit(struct mt_text_field *out, const struct field *f, const char *s,
                      const char *end)
 {
-    size_t n = 0, blank = s < end && *s == ' ';
-    out->goes_on = s + 1 < end && *s == ',' && isdigit((unsigned char)s[1]);
-    s += blank;
+    const size_t blanks = blanks_n(s, end);
+    size_t n = 0;
+    s += blanks;
     while (s + n < end && isalpha((unsigned char)s[n]))
         n++;
     int64_t unit = mt_text_unit(s, n);
     out->behind = s;
     out->behind_n = n;
-    if (out->goes_on || (!unit && n && !blank)) /* 512M, 1e3: nobody knows what it means */
+    if (out->goes_on || (!unit && n && !blanks)) /* 512M, 1e3: nobody knows what it means */
         return;
-    if (unit == 1 && n == 1 && blank && f->unit) /* a word of the line */
+    if (!n && is_at(s, end, "%"))
+        out->behind_n = 1;
+    else if (unit && is_at(s + n, end, "/s") &&
+             !(s + n + 2 < end && isdigit((unsigned char)s[n + 2])))
+        out->behind_n = n + 2; /* a speed */
+    else if (!is_short(s, n, end))
+        n = SIZE_MAX; /* it is fine */
+    if (n != SIZE_MAX)
+        return;
+    if (unit == 1 && out->behind_n == 1 && blanks && f->unit) /* a word of the line */
         unit = 0;
     out->unit = unit ? unit : f->unit;
-    out->unclear = unit ? mt_text_unit_unclear(s, n) : f->unclear;
+    out->unclear = unit ? mt_text_unit_unclear(s, out->behind_n) : f->unclear;
 }
 
 size_t mt_text_pattern_match(const struct mt_text_pattern *p, const char *line, size_t n,
@@ -267,6 +339,9 @@ size_t mt_text_pattern_match(const struct mt_text_pattern *p, const char *line, 
         }
         const char *s = line + at->rm_so, *end = line + at->rm_eo;
         out[found] = (struct mt_text_field){.name = f->name, .number = s, .n = (size_t)(end - s)};
+        if (!f->time)
+            out[found].goes_on =
+                goes_on(end, out[found].n, line + n, f->next, m[0].rm_eo > at->rm_eo);
         if (f->time)
             out[found].unit = f->unit;
         else
@@ -280,9 +355,10 @@ enum mt_status mt_text_field_refuse(const struct mt_text_field *f, struct mt_err
 {
     int n = (int)f->n, behind = (int)f->behind_n;
     if (f->goes_on) {
-        MT_FAIL(err, MT_EINPUT, "the number of {%s}, %.*s, goes on behind a comma", f->name, n,
-                f->number);
-        mt_err_hint(err, "Nothing was imported. A number has digits and perhaps a point.");
+        MT_FAIL(err, MT_EINPUT, "the number of {%s}, %.*s, goes on behind %s", f->name, n,
+                f->number, f->goes_on);
+        mt_err_hint(err, "Nothing was imported. A number has digits and perhaps a point; where it "
+                         "ends say in the pattern what is behind it.");
         return MT_EINPUT;
     }
     if (behind)

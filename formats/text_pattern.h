@@ -28,10 +28,10 @@ struct mt_text_field {
     const char *name;   /* the pattern's */
     const char *number; /* in the line, n bytes: digits, perhaps with a point; or a time */
     size_t n;
-    int64_t unit;       /* bytes; 0: none is said. Of "time": ns */
-    bool unclear;       /* mt_text_unit_unclear */
-    bool goes_on;       /* the number has more digits behind a comma */
-    const char *behind; /* the word there, behind_n bytes, whether it is a unit or none */
+    int64_t unit;        /* bytes; 0: none is said. Of "time": ns */
+    bool unclear;        /* mt_text_unit_unclear */
+    const char *goes_on; /* "a comma": behind that the number has more digits; NULL: it has not */
+    const char *behind;  /* the word there, behind_n bytes, whether it is a unit or none */
     size_t behind_n;
 };
 /* The fields of a line of n bytes that have a number; *any false: it does not match. Returns how
@@ -39,7 +39,7 @@ struct mt_text_field {
 size_t mt_text_pattern_match(const struct mt_text_pattern *p, const char *line, size_t n,
                              struct mt_text_field out[MT_TEXT_FIELDS], bool *any);
 
-/* Says in err that the figure of a field has no unit, or goes on behind a comma, and what units
+/* Says in err that the figure of a field has no unit, or goes on behind its digits, and what units
  * are. Returns MT_EINPUT. */
 enum mt_status mt_text_field_refuse(const struct mt_text_field *f, struct mt_err *err);
 
