@@ -35,6 +35,7 @@ struct reader {
     bool full;          /* a report lists as many stacks as it was to */
     int64_t top;        /* which is so many */
     int64_t listed;     /* bytes of single blocks, where it lists these; of all stacks */
+    int64_t listed_n;   /* these */
     int64_t day, clock; /* of the report, in seconds: behind the first one's midnight */
     int64_t first;      /* clock of the first report; -1: there was none */
     uint64_t line_n, beside;
@@ -116,22 +117,27 @@ static void end_stack(struct reader *r)
  * path. */
 static enum mt_status end_report(struct reader *r, struct mt_err *err)
 {
-    int64_t total = 0;
+    int64_t total = 0, blocks = 0;
     end_stack(r);
     if (!r->in_report)
         return MT_OK;
     for (size_t i = 0; i < r->held.n; i++)
-        if (__builtin_add_overflow(total, r->held.v[i].bytes, &total))
-            total = INT64_MAX; /* the heap will say so */
+        if (__builtin_add_overflow(total, r->held.v[i].bytes, &total) ||
+            __builtin_add_overflow(blocks, r->held.v[i].blocks, &blocks))
+            total = blocks = INT64_MAX; /* the heap will say so */
     r->full |= (int64_t)r->held.n >= r->top && r->listed <= total;
-    total = r->listed > total ? r->listed : total;
+    if (r->listed > total) { /* single blocks of stacks that are not listed */
+        *mt_vec_push(&r->held) = (struct held){MT_NONE, r->listed - total,
+                                               r->listed_n > blocks ? r->listed_n - blocks : 0};
+        total = r->listed;
+    }
     MT_TRY(mt_heap_moment(r->heap, (r->day + r->clock - r->first) * ns, total, true, err));
     for (size_t i = 0; i < r->held.n; i++)
         MT_TRY(
             mt_heap_held(r->heap, r->held.v[i].node, r->held.v[i].bytes, r->held.v[i].blocks, err));
     mt_rec_note(r->rec, MT_NOTE_MOMENTS, -1, 0);
     r->held.n = 0;
-    r->listed = 0;
+    r->listed = r->listed_n = 0;
     r->in_report = false;
     return MT_OK;
 }
@@ -208,6 +214,8 @@ static void read_line(struct reader *r)
     } else if (take_block(f, &bytes)) {
         if (!is_size(bytes) || __builtin_add_overflow(r->listed, bytes, &r->listed))
             mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
+        else
+            r->listed_n++;
     } else if (take_sizes(f, &bytes, &blocks)) {
         end_stack(r);
         if (!is_size(bytes) || !is_size(blocks)) {
