@@ -50,7 +50,8 @@ struct finder {
     MT_VEC(struct training) trainings; /* in order of time */
     struct mt_training_signs signs;
     struct mt_training_starts starts;
-    int64_t last_ns;                   /* the end of the last op there is */
+    int64_t last_ns; /* the end of the last op there is */
+    bool sharded;    /* gradients are not as large as what learns, and building leaves nodes, too */
     struct mt_above leaf, step, graph; /* ops around one: as in places.h; that left a node for
                                           backward */
 };
@@ -364,10 +365,12 @@ static bool is_of_numbers(const struct finder *f, const struct mt_record *rec)
 static bool is_of_building(const struct finder *f, const struct life *l)
 {
     const struct training *t = training_at(f, l->born_ns);
-    if (l->place && l->place->never_parameter)
+    if (l->place && (l->place->never_parameter || l->place->gathers))
         return false;
-    return l->born_ns < t->computes_ns || (f->steps.n && l->place && l->place->empty &&
-                                           l->born_ns < t->graph_ns && !is_of_numbers(f, l->alloc));
+    if (l->born_ns < t->computes_ns)
+        return true;
+    return f->steps.n && l->place && l->place->empty && !is_of_numbers(f, l->alloc) &&
+           l->born_ns < (f->sharded ? t->backward_ns : t->graph_ns);
 }
 
 /* R7, of blocks that no rule before has taken: the latest first, for a layer that a model copies is
@@ -382,7 +385,8 @@ static void find_parameters(struct finder *f, bool built)
             continue;
         struct training *t = training_at(f, rec->t_ns);
         const struct life l = life_of(f, rec);
-        if (is_of_building(f, &l) != built || (!rec->unseen && is_of_graph(f, rec)))
+        if (is_of_building(f, &l) != built || (l.place && l.place->gathers) ||
+            (!rec->unseen && is_of_graph(f, rec)))
             continue;
         if (spans_steps(t, &l) && mt_left_sizes_take(&t->sizes, rec, false))
             rec->rule = MT_CATEGORY_R7;
@@ -498,6 +502,8 @@ static enum mt_category_rule rule_of_rest(struct finder *f, const struct life *l
 {
     if (is_still_parameter(f, l))
         return MT_CATEGORY_R8;
+    if (l->place && l->place->gathers)
+        return MT_CATEGORY_R11;
     if (l->place && (l->place->maker || l->place->data))
         return MT_CATEGORY_R9;
     if (!l->place || l->place->op == MT_NONE)
@@ -606,6 +612,9 @@ void mt_build_categories(struct mt_recording *r, const struct mt_processes *p,
         struct mt_backwards b = mt_backwards_of(g, process);
         f.backwards = b.v;
         f.backward_n = b.n;
+        f.sharded = false;
+        for (size_t k = 0; k < b.n; k++)
+            f.sharded |= b.v[k].partial;
         f.records = &p->records[p->shares.v[i].first];
         f.record_n = 0;
         for (end = i; end < p->shares.n && p->shares.v[end].process == process; end++)

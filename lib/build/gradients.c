@@ -11,7 +11,7 @@
 static const char accumulate[] =
     "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad";
 
-enum mark { MARK_ENGINE, MARK_ACCUMULATE, MARK_SPARSE, MARK_OPTIMIZER, MARK_WORK };
+enum mark { MARK_ENGINE, MARK_ACCUMULATE, MARK_PARTIAL, MARK_OPTIMIZER, MARK_WORK };
 
 /* What tells where backward passes begin and end. */
 struct sign {
@@ -43,6 +43,19 @@ static bool makes_sparse(const struct mt_recording *r, const struct mt_node *n)
 {
     static const char sparse[] = "aten::_sparse_coo_tensor";
     return n->phase == MT_PHASE_BACKWARD && strncmp(name_of(r, n), sparse, sizeof sparse - 1) == 0;
+}
+
+/* Whether what learns is put together of all ranks' shards, and gone when its gradient is in shards
+ * again: as FSDP does it. */
+static bool shards(const struct mt_recording *r, const struct mt_node *n)
+{
+    static const char *const names[] = {"FSDP::post_backward",
+                                        "FullyShardedDataParallel._post_backward_hook"};
+    bool found = false;
+    for (size_t i = 0; i < MT_ARRAY_LEN(names) && !found; i++)
+        found = r->frames.v[n->frame].kind == MT_FRAME_ANNOTATION &&
+                strncmp(name_of(r, n), names[i], strlen(names[i])) == 0;
+    return found;
 }
 
 static bool accumulates(const void *recording, const struct mt_op *op)
@@ -94,8 +107,8 @@ static void add_sign(struct finder *f, const struct mt_op *op)
         mark = is_accumulate(f->r, n) ? MARK_ACCUMULATE : MARK_ENGINE;
     else if (mt_frame_is_optimizer(f->r, n->frame))
         mark = MARK_OPTIMIZER;
-    else if (makes_sparse(f->r, n))
-        mark = MARK_SPARSE;
+    else if (makes_sparse(f->r, n) || shards(f->r, n))
+        mark = MARK_PARTIAL;
     else if (top && n->phase != MT_PHASE_BACKWARD && n->phase != MT_PHASE_RECOMPUTED)
         mark = MARK_WORK;
     else
@@ -126,9 +139,9 @@ static void find_backwards(struct finder *f)
             open = NULL;
             continue;
         }
-        if (s->mark == MARK_SPARSE) { /* in a backward op, which began the pass */
+        if (s->mark == MARK_PARTIAL) { /* in a backward op, which began the pass, or right behind */
             if (open)
-                open->sparse = true;
+                open->partial = true;
             continue;
         }
         if (!open) {

@@ -12,7 +12,7 @@ struct mt_backward {
     int64_t start_ns, end_ns;
     uint32_t due_n, got_n; /* calls of AccumulateGrad; gradients seen */
     uint32_t step_n;       /* optimizer steps of its process before it */
-    bool sparse;           /* it makes sparse tensors: gradients of parts of tables */
+    bool partial;          /* its gradients are of parts of tables, or of what is sharded */
 };
 
 struct mt_gradient {
@@ -55,7 +55,7 @@ static inline struct mt_backwards mt_backwards_of(const struct mt_gradients *g, 
  * large as what learns. */
 static inline bool mt_backward_is_sound(const struct mt_backward *b)
 {
-    return b->due_n && b->got_n == b->due_n && !b->sparse;
+    return b->due_n && b->got_n == b->due_n && !b->partial;
 }
 
 #endif

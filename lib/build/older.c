@@ -30,6 +30,10 @@ static const char *const users[] = {"addmm",
                                     NULL};
 static const char *const fillers[] = {"copy_", "fill_",         "kaiming*", "normal_",
                                       "ones",  "trunc_normal_", "uniform_", NULL};
+/* Of these, what hardly anything but the building of a model does: also behind what computes, as a
+ * mesh of devices does. */
+static const char *const initializers[] = {"kaiming*", "normal_", "trunc_normal_", "uniform_",
+                                           NULL};
 
 static bool listed(const char *const *names, const char *op)
 {
@@ -59,21 +63,35 @@ static bool is_use(const struct mt_recording *r, const struct mt_record *rec)
            (n->phase == MT_PHASE_FORWARD && listed(users, top_of(r, n)));
 }
 
-/* Nodes that fill parameters; allocated. */
-static bool *find_fillers(const struct mt_recording *r)
+enum fills { FILLS_NOTHING, FILLS, FILLS_BEFORE_USE };
+
+/* What nodes do to parameters, enum fills; allocated. */
+static uint8_t *find_fillers(const struct mt_recording *r)
 {
-    bool *fills = mt_alloc(r->nodes.n + 1);
-    for (size_t i = 0; i < r->nodes.n; i++)
-        fills[i] = r->nodes.v[i].phase == MT_PHASE_OTHER &&
-                   r->nodes.v[i].top == r->nodes.v[i].frame &&
-                   listed(fillers, top_of(r, &r->nodes.v[i]));
+    uint8_t *fills = mt_alloc(r->nodes.n + 1);
+    for (size_t i = 0; i < r->nodes.n; i++) {
+        const struct mt_node *n = &r->nodes.v[i];
+        if (n->top != n->frame)
+            continue;
+        if (n->phase == MT_PHASE_OTHER && listed(fillers, top_of(r, n)))
+            fills[i] = FILLS;
+        else if (n->phase == MT_PHASE_FORWARD && listed(initializers, top_of(r, n)))
+            fills[i] = FILLS_BEFORE_USE;
+    }
     return fills;
 }
 
-static bool fills_nothing(void *fills, uint32_t thread, const struct mt_op *op)
+struct filling {
+    const uint8_t *fills;
+    int64_t used_ns; /* when parameters are used first */
+};
+
+static bool fills_nothing(void *closure, uint32_t thread, const struct mt_op *op)
 {
     (void)thread;
-    return !((bool *)fills)[op->node];
+    const struct filling *f = closure;
+    const uint8_t fills = f->fills[op->node];
+    return fills == FILLS_NOTHING || (fills == FILLS_BEFORE_USE && op->start_ns >= f->used_ns);
 }
 
 struct use {
@@ -121,7 +139,7 @@ struct finder {
     struct mt_recording *r;
     const struct mt_gradients *g;
     const struct mt_processes *p;
-    bool *fillers;          /* nodes */
+    uint8_t *fillers;       /* nodes: enum fills */
     struct mt_map assigned; /* ops */
     MT_VEC(uint32_t) named; /* optimizers that estimates are from: frames */
     size_t gradient_n;      /* of the processes and devices so far */
@@ -216,7 +234,8 @@ static bool judge_share(struct finder *f, const struct mt_share *s, struct mt_ol
         sound_n += mt_backward_is_sound(&of->passes.v[i]);
     if (sound_n)
         return false;
-    bool fills = !mt_processes_each_op(f->r, f->p, s->process, fills_nothing, f->fillers);
+    struct filling filling = {f->fillers, of->used_ns};
+    bool fills = !mt_processes_each_op(f->r, f->p, s->process, fills_nothing, &filling);
     if (uses_older(f->r, of, fills))
         add_use(d, (struct mt_range){MT_GONE, MT_GONE});
     return false;

@@ -32,7 +32,8 @@ static const char *const preparers[] = {"_has_compatible*",
                                         "t",
                                         "set_",
                                         NULL};
-static const char *const unfilled[] = {"empty", NULL};
+/* FSDP makes new_zeros for its shards. */
+static const char *const unfilled[] = {"empty", "new_zeros", NULL};
 static const char *const converters[] = {"to", NULL};
 static const char *const copiers[] = {"clone", NULL};
 static const char *const movers[] = {"to", "_to_copy", NULL};
@@ -96,6 +97,9 @@ static void enter(const struct mt_recording *r, const struct mt_node *n, struct 
         p->accumulates = is_accumulate(r, n->frame);
         p->recomputed = p->zeroes = false;
         p->leaf = p->step = MT_OUTSIDE_OF;
+    } else if (annotation && starts(name_of(r, n->frame), "FSDP::")) {
+        p->gathers = true; /* the last of these runs when the pass is over: */
+        p->backward |= starts(name_of(r, n->frame), "FSDP::post_backward");
     } else if (annotation && starts(name_of(r, n->frame), "Optimizer.")) {
         p->zeroes = starts(name_of(r, n->frame), "Optimizer.zero_grad#");
         p->step = mt_frame_is_optimizer(r, n->frame) ? MT_IS_IT : MT_OUTSIDE_OF;

@@ -25,6 +25,7 @@ struct mt_place {
     bool converts;            /* it is that operator, aten::to */
     bool copies, moves;       /* that operator copies a tensor; to another device or type */
     bool never_parameter;     /* it makes data rather than weights */
+    bool gathers;             /* in FSDP's work, which puts parameters together and apart */
 };
 
 /* Whether an operator, named without "aten::", makes a tensor of nothing. */

@@ -110,8 +110,12 @@ def record(program, folder):
     said.clear()
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
         program(*given)
+    return letters_of(profiler, f"{folder}/{program.__name__}.json.zst")
+
+
+def letters_of(profiler, path):
     events = events_of(profiler)
-    write(events, f"{folder}/{program.__name__}.json.zst")
+    write(events, path)
     memory = sorted((e for e in events if e["name"] == "[memory]"), key=lambda e: e["ts"])
     times = [next(e["ts"] for e in events if e["name"] == f"said {i}") for i in range(len(said))]
     letters, at = [], {}
