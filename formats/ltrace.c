@@ -4,6 +4,7 @@
  */
 #include "formats/call_lines.h"
 #include "formats/format.h"
+#include "formats/ltrace_calls.h"
 #include "formats/native_paths.h"
 #include "lib/input/lines.h"
 #include "lib/model/heap.h"
@@ -12,63 +13,6 @@
 #include <string.h>
 
 enum { LINES_PER_CHECK = 1 << 14, NESTED_MAX = 8 };
-static const int64_t size_max = INT64_C(1) << 47; /* of a block; no process has more addresses */
-
-enum op {
-    NOTHING,
-    ALLOCATES,
-    ALLOCATES_MANY,
-    ALLOCATES_ALIGNED,
-    MOVES,
-    MOVES_MANY,
-    FREES,
-    LOST,
-    FORKS
-};
-
-/* What calls are called, whole or how they begin. */
-static const struct {
-    const char *name;
-    bool begins;
-    enum op op;
-} calls[] = {
-    {"malloc", false, ALLOCATES},
-    {"free", false, FREES},
-    {"calloc", false, ALLOCATES_MANY},
-    {"realloc", false, MOVES},
-    {"reallocarray", false, MOVES_MANY},
-    {"memalign", false, ALLOCATES_ALIGNED},
-    {"aligned_alloc", false, ALLOCATES_ALIGNED},
-    {"valloc", false, ALLOCATES},
-    {"pvalloc", false, ALLOCATES},
-    {"cfree", false, FREES},
-    {"posix_memalign", false, LOST}, /* where the block is, or how large, is not in the log */
-    {"strdup", false, LOST},
-    {"strndup", false, LOST},
-    {"__strdup", false, LOST},
-    {"asprintf", false, LOST},
-    {"fork", false, FORKS},
-    {"vfork", false, FORKS},
-    {"daemon", false, FORKS},
-    {"system", false, FORKS},
-    {"popen", false, FORKS},
-    {"posix_spawn", true, FORKS},
-    {"_Znw", true, ALLOCATES},
-    {"_Zna", true, ALLOCATES},
-    {"_Zdl", true, FREES},
-    {"_Zda", true, FREES},
-    {"operator new", true, ALLOCATES},
-    {"operator delete", true, FREES},
-};
-
-struct call {
-    enum op op;
-    size_t name;     /* in `calls` */
-    uint32_t object; /* who calls, in `objects`; MT_NONE: the line does not say */
-    uint64_t old;
-    int64_t bytes;
-};
-
 struct reader {
     struct mt_lines lines;
     struct mt_line line;
@@ -77,7 +21,8 @@ struct reader {
     struct mt_path_tree paths;
     struct mt_heap *heap;
     MT_VEC(struct thread {
-        struct call pending[NESTED_MAX]; /* calls that have not returned, outermost first */
+        struct mt_ltrace_call
+            pending[NESTED_MAX]; /* calls that have not returned, outermost first */
         uint32_t pending_n;
         uint64_t inner_n, inner_at; /* calls since these began; offset of the first */
         uint32_t root;              /* node with --split thread; MT_NONE: none yet */
@@ -144,82 +89,6 @@ static uint32_t object_of(struct reader *r, const char *s, size_t n)
 
 /* ---- calls ---- */
 
-/* "app->malloc(128": takes who calls, and which call it is; *args: what stands behind its "(". */
-static enum op take_name(struct mt_fields *f, struct call *call, const char **object,
-                         size_t *object_n)
-{
-    size_t left = (size_t)(f->end - f->p);
-    const char *open = memchr(f->p, '(', left), *arrow = memmem(f->p, left, "->", 2);
-    *object = NULL;
-    if (arrow && open && arrow < open) {
-        *object = f->p;
-        *object_n = (size_t)(arrow - f->p);
-        f->p = arrow + 2;
-    }
-    for (size_t i = 0; open && i < MT_ARRAY_LEN(calls); i++) {
-        size_t n = strlen(calls[i].name);
-        if ((size_t)(open - f->p) < n || memcmp(f->p, calls[i].name, n) != 0 ||
-            (!calls[i].begins && f->p + n != open))
-            continue;
-        if (*f->p == 'o') /* operator new(unsigned long)(128 */
-            open = memmem(open, (size_t)(f->end - open), ")(", 2);
-        f->p = open ? open + 1 + (*f->p == 'o') : f->end;
-        call->name = i;
-        return call->op = calls[i].op;
-    }
-    return NOTHING;
-}
-
-static bool take_address(struct mt_fields *f, uint64_t *v)
-{
-    if (mt_field_take(f, "nil") || mt_field_address(f, v))
-        return true;
-    struct mt_fields zero = *f;
-    if (!mt_field_take(&zero, "0") || mt_field_goes_on(&zero))
-        return false;
-    *f = zero;
-    return true;
-}
-
-static bool take_size(struct mt_fields *f, int64_t *v)
-{
-    return mt_field_decimal(f, v) && *v >= 0 && *v <= size_max;
-}
-
-static bool take_product(struct mt_fields *f, int64_t *v)
-{
-    int64_t n, each;
-    return take_size(f, &n) && mt_field_take(f, ",") && take_size(f, &each) &&
-           !__builtin_mul_overflow(n, each, v) && *v <= size_max;
-}
-
-/* Whether the arguments end there, or others follow, as of operator new. */
-static bool ends(const struct mt_fields *f)
-{
-    return f->p == f->end || strchr(") \t", *f->p) ||
-           (*f->p == ',' && f->p + 1 < f->end && f->p[1] == ' ');
-}
-
-static bool take_args(struct mt_fields *f, struct call *call)
-{
-    int64_t alignment;
-    switch (call->op) {
-    case ALLOCATES:
-        return take_size(f, &call->bytes);
-    case ALLOCATES_MANY:
-        return take_product(f, &call->bytes);
-    case ALLOCATES_ALIGNED:
-        return take_size(f, &alignment) && mt_field_take(f, ",") && take_size(f, &call->bytes);
-    case MOVES:
-        return take_address(f, &call->old) && mt_field_take(f, ",") && take_size(f, &call->bytes);
-    case MOVES_MANY:
-        return take_address(f, &call->old) && mt_field_take(f, ",") &&
-               take_product(f, &call->bytes);
-    default:
-        return take_address(f, &call->old);
-    }
-}
-
 static enum mt_status tick(struct reader *r, struct mt_err *err)
 {
     r->call_n++;
@@ -229,16 +98,11 @@ static enum mt_status tick(struct reader *r, struct mt_err *err)
     return mt_heap_tick(r->heap, ++r->event_n, err);
 }
 
-static bool moves(const struct call *call)
-{
-    return (call->op == MOVES || call->op == MOVES_MANY) && call->old;
-}
-
 /* The outermost call of a thread is over. */
 static void forget_moving(struct reader *r, uint32_t thread)
 {
-    const struct call *call = &r->threads.v[thread].pending[0];
-    if (moves(call) && mt_map_get(&r->moving, call->old) == thread)
+    const struct mt_ltrace_call *call = &r->threads.v[thread].pending[0];
+    if (mt_ltrace_moves(call) && mt_map_get(&r->moving, call->old) == thread)
         mt_map_take(&r->moving, call->old);
 }
 
@@ -255,31 +119,21 @@ static enum mt_status free_moving(struct reader *r, uint64_t address, struct mt_
 }
 
 /* A call has returned. f: what stands behind its "=" */
-static enum mt_status give_block(struct reader *r, uint32_t thread, const struct call *call,
-                                 struct mt_fields f, struct mt_err *err)
+static enum mt_status give_block(struct reader *r, uint32_t thread,
+                                 const struct mt_ltrace_call *call, struct mt_fields f,
+                                 struct mt_err *err)
 {
     uint64_t address = 0;
-    if (!take_address(&f, &address) || (f.p < f.end && *f.p != ' ' && *f.p != '\t')) {
+    if (!mt_ltrace_address(&f, &address) || (f.p < f.end && *f.p != ' ' && *f.p != '\t')) {
         skip(r);
         return MT_OK;
     }
     MT_TRY(tick(r, err));
     MT_TRY(free_moving(r, address, err));
     uint32_t node = node_of(r, thread, call->object);
-    if (call->op == MOVES || call->op == MOVES_MANY) /* of nothing, too */
+    if (call->op == MT_LTRACE_MOVES || call->op == MT_LTRACE_MOVES_MANY) /* of nothing, too */
         return mt_heap_realloc_at(r->heap, call->old, address, node, call->bytes, err);
     return address ? mt_heap_alloc_at(r->heap, address, node, call->bytes, err) : MT_OK;
-}
-
-/* What stands behind the last " = " of the line; false: it has none. */
-static bool find_result(struct mt_fields *f)
-{
-    for (const char *p = f->end; p-- > f->p + 1;)
-        if (p[0] == '=' && p[-1] == ' ' && p + 1 < f->end && p[1] == ' ') {
-            f->p = p + 2;
-            return true;
-        }
-    return false;
 }
 
 /* Calls that a thread has begun do not return, as the log lacks that, or the thread has ended. What
@@ -327,22 +181,22 @@ static enum mt_status begin_call(struct reader *r, uint32_t thread, struct mt_fi
                                  struct mt_err *err)
 {
     struct thread *t = &r->threads.v[thread];
-    struct call call = {.object = MT_NONE};
+    struct mt_ltrace_call call = {.object = MT_NONE};
     const char *object;
     size_t object_n = 0;
-    if (take_name(&f, &call, &object, &object_n) == FORKS) {
+    if (mt_ltrace_name(&f, &call, &object, &object_n) == MT_LTRACE_FORKS) {
         r->fork_n++;
         return MT_OK;
     }
-    if (call.op != NOTHING)
+    if (call.op != MT_LTRACE_NOTHING)
         count_call(r, t);
     bool later = ends_in(&f, "<unfinished ...>") || ends_in(&f, "<no return ...>");
     bool inner = t->pending_n > 0;
-    if (call.op != NOTHING && inner && !t->inner_n++)
+    if (call.op != MT_LTRACE_NOTHING && inner && !t->inner_n++)
         t->inner_at = r->line.offset;
-    if (call.op == NOTHING && inner && mt_field_take(&f, "__cxa_begin_catch("))
+    if (call.op == MT_LTRACE_NOTHING && inner && mt_field_take(&f, "__cxa_begin_catch("))
         give_up(r, thread); /* operator new has thrown */
-    if (call.op == NOTHING || (inner && !later))
+    if (call.op == MT_LTRACE_NOTHING || (inner && !later))
         return MT_OK;
     if (r->timed && !r->clocked) { /* what stands before it cannot be read, so who calls neither */
         skip(r);
@@ -350,21 +204,21 @@ static enum mt_status begin_call(struct reader *r, uint32_t thread, struct mt_fi
     }
     if (object)
         call.object = object_of(r, object, object_n);
-    if (call.op != LOST && !(take_args(&f, &call) && ends(&f)))
-        call.op = LOST;
-    if (later && call.op != LOST && t->pending_n < NESTED_MAX)
+    if (call.op != MT_LTRACE_LOST && !mt_ltrace_args(&f, &call))
+        call.op = MT_LTRACE_LOST;
+    if (later && call.op != MT_LTRACE_LOST && t->pending_n < NESTED_MAX)
         t->pending[t->pending_n++] = call;
-    if (later && !inner && moves(&call))
+    if (later && !inner && mt_ltrace_moves(&call))
         *mt_map_at(&r->moving, call.old) = thread;
     if (inner)
         return MT_OK;
-    if (call.op == LOST)
+    if (call.op == MT_LTRACE_LOST)
         skip(r);
-    if (call.op == FREES) {
+    if (call.op == MT_LTRACE_FREES) {
         MT_TRY(tick(r, err));
         return call.old ? mt_heap_free_at(r->heap, call.old, err) : MT_OK;
     }
-    if (later || call.op == LOST || !find_result(&f))
+    if (later || call.op == MT_LTRACE_LOST || !mt_ltrace_result(&f))
         return MT_OK;
     return give_block(r, thread, &call, f, err);
 }
@@ -374,10 +228,7 @@ static enum mt_status begin_call(struct reader *r, uint32_t thread, struct mt_fi
 static bool find_begun(struct thread *t, const char *name, size_t n)
 {
     for (uint32_t i = t->pending_n; i-- > 0;) {
-        const char *begun = calls[t->pending[i].name].name;
-        size_t length = strlen(begun);
-        if (n >= length && memcmp(name, begun, length) == 0 &&
-            (n == length || calls[t->pending[i].name].begins)) {
+        if (mt_ltrace_is(&t->pending[i], name, n)) {
             t->pending_n = i;
             return true;
         }
@@ -394,13 +245,14 @@ static enum mt_status end_call(struct reader *r, uint32_t thread, struct mt_fiel
     mt_field_blanks(&f);
     if (!at || !find_begun(t, f.p, (size_t)(at - f.p)))
         return MT_OK;
-    const struct call call = t->pending[t->pending_n];
+    const struct mt_ltrace_call call = t->pending[t->pending_n];
     f.p = at + 9;
     if (!t->pending_n) {
         forget_moving(r, thread);
         t->inner_n = 0;
     }
-    if (t->pending_n || call.op == FREES || call.op == LOST || !find_result(&f))
+    if (t->pending_n || call.op == MT_LTRACE_FREES || call.op == MT_LTRACE_LOST ||
+        !mt_ltrace_result(&f))
         return MT_OK;
     return give_block(r, thread, &call, f, err);
 }
@@ -507,7 +359,7 @@ static int ltrace_probe(const char *head, size_t n)
     for (const char *stop; p < end && (stop = memchr(p, '\n', (size_t)(end - p))); p = stop + 1) {
         struct mt_fields f = mt_fields_of(p, (size_t)(stop - p));
         struct mt_call_clock clock = {0};
-        struct call call = {0};
+        struct mt_ltrace_call call = {0};
         const char *object;
         size_t object_n;
         uint64_t address;
@@ -516,9 +368,9 @@ static int ltrace_probe(const char *head, size_t n)
         mt_call_time(&f, &clock, &t);
         mt_call_place(&f);
         mt_field_blanks(&f);
-        take_name(&f, &call, &object, &object_n);
-        if (call.op == NOTHING || call.op == LOST || call.op == FORKS || !take_args(&f, &call) ||
-            !find_result(&f))
+        mt_ltrace_name(&f, &call, &object, &object_n);
+        if (call.op == MT_LTRACE_NOTHING || call.op == MT_LTRACE_LOST ||
+            call.op == MT_LTRACE_FORKS || !mt_ltrace_args(&f, &call) || !mt_ltrace_result(&f))
             continue;
         if (mt_field_take(&f, "<void>") || mt_field_address(&f, &address))
             return 92;

@@ -1,0 +1,148 @@
+/*
+ * Calls in lines of ltrace. docs/formats/ltrace.md says which are read.
+ */
+#include "formats/ltrace_calls.h"
+
+#include "lib/base/mem.h"
+#include <string.h>
+
+static const int64_t size_max = INT64_C(1) << 47; /* of a block; no process has more addresses */
+
+/* What calls are called, whole or how they begin. */
+static const struct {
+    const char *name;
+    bool begins;
+    enum mt_ltrace_op op;
+} calls[] = {
+    {"malloc", false, MT_LTRACE_ALLOCATES},
+    {"free", false, MT_LTRACE_FREES},
+    {"calloc", false, MT_LTRACE_ALLOCATES_MANY},
+    {"realloc", false, MT_LTRACE_MOVES},
+    {"reallocarray", false, MT_LTRACE_MOVES_MANY},
+    {"memalign", false, MT_LTRACE_ALLOCATES_ALIGNED},
+    {"aligned_alloc", false, MT_LTRACE_ALLOCATES_ALIGNED},
+    {"valloc", false, MT_LTRACE_ALLOCATES},
+    {"pvalloc", false, MT_LTRACE_ALLOCATES},
+    {"cfree", false, MT_LTRACE_FREES},
+    {"posix_memalign", false,
+     MT_LTRACE_LOST}, /* where the block is, or how large, is not in the log */
+    {"strdup", false, MT_LTRACE_LOST},
+    {"strndup", false, MT_LTRACE_LOST},
+    {"__strdup", false, MT_LTRACE_LOST},
+    {"asprintf", false, MT_LTRACE_LOST},
+    {"fork", false, MT_LTRACE_FORKS},
+    {"vfork", false, MT_LTRACE_FORKS},
+    {"daemon", false, MT_LTRACE_FORKS},
+    {"system", false, MT_LTRACE_FORKS},
+    {"popen", false, MT_LTRACE_FORKS},
+    {"posix_spawn", true, MT_LTRACE_FORKS},
+    {"_Znw", true, MT_LTRACE_ALLOCATES},
+    {"_Zna", true, MT_LTRACE_ALLOCATES},
+    {"_Zdl", true, MT_LTRACE_FREES},
+    {"_Zda", true, MT_LTRACE_FREES},
+    {"operator new", true, MT_LTRACE_ALLOCATES},
+    {"operator delete", true, MT_LTRACE_FREES},
+};
+
+enum mt_ltrace_op mt_ltrace_name(struct mt_fields *f, struct mt_ltrace_call *call,
+                                 const char **object, size_t *object_n)
+{
+    size_t left = (size_t)(f->end - f->p);
+    const char *open = memchr(f->p, '(', left), *arrow = memmem(f->p, left, "->", 2);
+    *object = NULL;
+    if (arrow && open && arrow < open) {
+        *object = f->p;
+        *object_n = (size_t)(arrow - f->p);
+        f->p = arrow + 2;
+    }
+    for (size_t i = 0; open && i < MT_ARRAY_LEN(calls); i++) {
+        size_t n = strlen(calls[i].name);
+        if ((size_t)(open - f->p) < n || memcmp(f->p, calls[i].name, n) != 0 ||
+            (!calls[i].begins && f->p + n != open))
+            continue;
+        if (*f->p == 'o') /* operator new(unsigned long)(128 */
+            open = memmem(open, (size_t)(f->end - open), ")(", 2);
+        f->p = open ? open + 1 + (*f->p == 'o') : f->end;
+        call->name = i;
+        return call->op = calls[i].op;
+    }
+    return MT_LTRACE_NOTHING;
+}
+
+bool mt_ltrace_is(const struct mt_ltrace_call *call, const char *name, size_t n)
+{
+    size_t length = strlen(calls[call->name].name);
+    return n >= length && memcmp(name, calls[call->name].name, length) == 0 &&
+           (n == length || calls[call->name].begins);
+}
+
+bool mt_ltrace_address(struct mt_fields *f, uint64_t *v)
+{
+    if (mt_field_take(f, "nil") || mt_field_address(f, v))
+        return true;
+    struct mt_fields zero = *f;
+    if (!mt_field_take(&zero, "0") || mt_field_goes_on(&zero))
+        return false;
+    *f = zero;
+    return true;
+}
+
+static bool take_size(struct mt_fields *f, int64_t *v)
+{
+    return mt_field_decimal(f, v) && *v >= 0 && *v <= size_max;
+}
+
+static bool take_product(struct mt_fields *f, int64_t *v)
+{
+    int64_t n, each;
+    return take_size(f, &n) && mt_field_take(f, ",") && take_size(f, &each) &&
+           !__builtin_mul_overflow(n, each, v) && *v <= size_max;
+}
+
+/* Whether the arguments end there, or others follow, as of operator new. */
+static bool ends(const struct mt_fields *f)
+{
+    return f->p == f->end || strchr(") \t", *f->p) ||
+           (*f->p == ',' && f->p + 1 < f->end && f->p[1] == ' ');
+}
+
+static bool take_args(struct mt_fields *f, struct mt_ltrace_call *call)
+{
+    int64_t alignment;
+    switch (call->op) {
+    case MT_LTRACE_ALLOCATES:
+        return take_size(f, &call->bytes);
+    case MT_LTRACE_ALLOCATES_MANY:
+        return take_product(f, &call->bytes);
+    case MT_LTRACE_ALLOCATES_ALIGNED:
+        return take_size(f, &alignment) && mt_field_take(f, ",") && take_size(f, &call->bytes);
+    case MT_LTRACE_MOVES:
+        return mt_ltrace_address(f, &call->old) && mt_field_take(f, ",") &&
+               take_size(f, &call->bytes);
+    case MT_LTRACE_MOVES_MANY:
+        return mt_ltrace_address(f, &call->old) && mt_field_take(f, ",") &&
+               take_product(f, &call->bytes);
+    default:
+        return mt_ltrace_address(f, &call->old);
+    }
+}
+
+bool mt_ltrace_args(struct mt_fields *f, struct mt_ltrace_call *call)
+{
+    return take_args(f, call) && ends(f);
+}
+
+bool mt_ltrace_moves(const struct mt_ltrace_call *call)
+{
+    return (call->op == MT_LTRACE_MOVES || call->op == MT_LTRACE_MOVES_MANY) && call->old;
+}
+
+bool mt_ltrace_result(struct mt_fields *f)
+{
+    for (const char *p = f->end; p-- > f->p + 1;)
+        if (p[0] == '=' && p[-1] == ' ' && p + 1 < f->end && p[1] == ' ') {
+            f->p = p + 2;
+            return true;
+        }
+    return false;
+}
