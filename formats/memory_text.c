@@ -8,6 +8,7 @@
 #include "formats/text_line.h"
 #include "formats/text_steps.h"
 #include "formats/text_time.h"
+#include "formats/text_time_v.h"
 #include "lib/input/fields.h"
 #include "lib/input/lines.h"
 #include "lib/model/process.h"
@@ -148,50 +149,6 @@ static void tell_apart(struct reader *r, enum mt_pair_meaning meaning)
         if (other || is_apart(r, p->name))
             p->meaning = MT_PAIR_OTHER;
     }
-}
-
-/* "h:mm:ss" or "m:ss.cc" */
-static bool take_elapsed(struct mt_fields *f, int64_t *ns)
-{
-    enum { SECONDS = 9 };
-    int64_t part, sum = 0;
-    const char *colon;
-    while ((colon = memchr(f->p, ':', (size_t)(f->end - f->p)))) {
-        if (!mt_field_decimal(f, &part) || part < 0 || part > INT32_MAX || sum > INT32_MAX ||
-            !mt_field_take(f, ":"))
-            return false;
-        sum = sum * 60 + part;
-    }
-    if (!mt_field_fraction(f, SECONDS, ns) || sum > INT32_MAX || *ns < 0)
-        return false;
-    *ns += sum * 60 * 1000 * micro;
-    return true;
-}
-
-/* Lines of time -v that are no memory; false: it is none of them. */
-static bool read_time_v(struct reader *r)
-{
-    struct mt_fields f = mt_fields_of(r->text.plain.s, r->text.plain.n);
-    const char *s;
-    size_t n;
-    if (mt_field_take(&f, "Elapsed (wall clock) time (h:mm:ss or m:ss):")) {
-        if (!take_elapsed(&f, &r->elapsed_ns) || !mt_field_end(&f)) {
-            r->elapsed_ns = -1;
-            mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
-        }
-        return true;
-    }
-    if (mt_field_take(&f, "Command being timed:")) {
-        mt_field_rest(&f, &s, &n);
-        bool quoted = n > 1 && s[0] == '"' && s[n - 1] == '"';
-        mt_rec_meta_text(r->rec, "cmd", s + quoted, n - 2 * (size_t)quoted);
-        return true;
-    }
-    if (!mt_field_take(&f, "Exit status:"))
-        return false;
-    mt_field_rest(&f, &s, &n);
-    mt_rec_meta_text(r->rec, "exit_status", s, n);
-    return true;
 }
 
 /* What the line says is said at the next time. */
@@ -368,7 +325,8 @@ static enum mt_status read_line(struct reader *r, struct mt_err *err)
                  (int)(line->n < MT_PAIR_NAME ? line->n : MT_PAIR_NAME - 1), line->s);
     if (r->opts->pattern)
         MT_TRY(find_fields(r, err));
-    else if (read_time_v(r))
+    else if (mt_text_time_v(mt_fields_of(r->text.plain.s, r->text.plain.n), (int64_t)r->line.offset,
+                            r->rec, &r->elapsed_ns))
         return MT_OK;
     else
         find_pairs(r);
