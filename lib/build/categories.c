@@ -6,7 +6,6 @@
 #include "lib/model/categories.h"
 
 #include "lib/base/search.h"
-#include "lib/base/sort.h"
 #include "lib/build/above.h"
 #include "lib/build/build.h"
 #include "lib/build/gradients.h"
@@ -20,38 +19,16 @@
 
 enum { AFTER_US = 1000 }; /* in files of whole microseconds edges lie on each other */
 
-/* What makes up an iteration of the loop: the steps of its optimizers. */
-struct round {
-    int64_t start_ns, end_ns;
-};
-
-/* A model that is trained, from when it is built until the next one is. */
-struct training {
-    int64_t start_ns, next_ns; /* when its building begins, and that of the next; INT64_MIN, MAX */
-    int64_t built_ns;          /* the first block of it that learns */
-    int64_t backward_ns, first_step_ns; /* when these begin; INT64_MAX: none */
-    int64_t stepped_ns;                 /* when the last step ends; INT64_MIN: none */
-    /* Top ops that compute: the start of the first, the end of the last; INT64_MAX, MIN: none. The
-     * start of the first op that left a node for backward; INT64_MIN: none. */
-    int64_t computes_ns, computed_ns, graph_ns;
-    struct mt_left_sizes sizes;
-};
-
 /* Of one process. */
 struct finder {
     struct mt_recording *r;
-    const struct mt_backward *backwards;
-    size_t backward_n;
+    struct mt_backwards backwards;
     const uint32_t *records; /* its own, by device */
     size_t record_n;
     struct mt_place *places;
-    MT_VEC(struct mt_turn) steps;
-    MT_VEC(struct round) rounds;
-    MT_VEC(struct training) trainings; /* in order of time */
-    struct mt_training_signs signs;
-    struct mt_training_starts starts;
-    int64_t last_ns; /* the end of the last op there is */
-    bool sharded;    /* gradients are not as large as what learns, and building leaves nodes, too */
+    struct mt_round_list rounds;
+    struct mt_trainings trainings;
+    bool sharded; /* gradients are not as large as what learns, and building leaves nodes, too */
     struct mt_above leaf, step, graph; /* ops around one: as in places.h; that left a node for
                                           backward */
 };
@@ -109,187 +86,20 @@ static int64_t end_above(const struct finder *f, struct mt_above *which,
     return t->ops.v[(op == MT_NONE ? rec->op : op) - t->op_base].end_ns;
 }
 
-/* ---- backward passes and steps ---- */
+/* ---- backward passes ---- */
 
 static size_t backwards_up_to(const struct finder *f, int64_t t_ns)
 {
-    if (!f->backward_n)
+    if (!f->backwards.n)
         return 0;
-    return mt_count_up_to(&f->backwards->start_ns, f->backward_n, sizeof *f->backwards, t_ns);
+    return mt_count_up_to(&f->backwards.v->start_ns, f->backwards.n, sizeof *f->backwards.v, t_ns);
 }
 
 /* The pass that a moment lies in; MT_NONE: none. */
 static uint32_t backward_at(const struct finder *f, int64_t t_ns)
 {
     size_t n = backwards_up_to(f, t_ns);
-    return n && t_ns <= f->backwards[n - 1].end_ns ? (uint32_t)n - 1 : MT_NONE;
-}
-
-/* ---- trainings ---- */
-
-static struct training *training_at(const struct finder *f, int64_t t_ns)
-{
-    struct training *v = f->trainings.v;
-    size_t n = mt_count_up_to(&v->start_ns, f->trainings.n, sizeof *v, t_ns);
-    return &v[n ? n - 1 : 0];
-}
-
-static void add_training(struct finder *f, int64_t start_ns)
-{
-    if (f->trainings.n)
-        f->trainings.v[f->trainings.n - 1].next_ns = start_ns;
-    *mt_vec_push(&f->trainings) = (struct training){.start_ns = start_ns,
-                                                    .next_ns = INT64_MAX,
-                                                    .built_ns = start_ns,
-                                                    .backward_ns = INT64_MAX,
-                                                    .first_step_ns = INT64_MAX,
-                                                    .stepped_ns = INT64_MIN,
-                                                    .computes_ns = INT64_MAX,
-                                                    .computed_ns = INT64_MIN,
-                                                    .graph_ns = INT64_MIN};
-}
-
-static void end_trainings(struct finder *f)
-{
-    for (size_t i = 0; i < f->trainings.n; i++)
-        mt_vec_free(&f->trainings.v[i].sizes.all);
-    f->trainings.n = 0;
-}
-
-/* What a training computes. */
-static bool read_computing(void *finder, uint32_t thread, const struct mt_op *op)
-{
-    struct finder *f = finder;
-    (void)thread;
-    struct training *t = training_at(f, op->start_ns);
-    if (makes_graph(NULL, op) && (t->graph_ns == INT64_MIN || op->start_ns < t->graph_ns))
-        t->graph_ns = op->start_ns;
-    if (!f->places[op->node].computes)
-        return true;
-    t->computes_ns = op->start_ns < t->computes_ns ? op->start_ns : t->computes_ns;
-    t->computed_ns = op->end_ns > t->computed_ns ? op->end_ns : t->computed_ns;
-    return true;
-}
-
-static bool read_op(void *finder, uint32_t thread, const struct mt_op *op)
-{
-    struct finder *f = finder;
-    const struct mt_place *p = &f->places[op->node];
-    if (p->step == MT_IS_IT)
-        *mt_vec_push(&f->steps) = (struct mt_turn){
-            op->start_ns, op->end_ns, op->label, thread, f->r->threads.v[thread].process, op->node};
-    if (f->r->frames.v[f->r->nodes.v[op->node].frame].kind == MT_FRAME_OP)
-        f->last_ns = op->end_ns > f->last_ns ? op->end_ns : f->last_ns;
-    return read_computing(finder, thread, op);
-}
-
-/* Ops that other rules need, and steps; all of one training. */
-static void read_ops(struct finder *f, const struct mt_processes *p, uint32_t process)
-{
-    f->steps.n = 0;
-    f->last_ns = INT64_MIN;
-    end_trainings(f);
-    add_training(f, INT64_MIN);
-    mt_processes_each_op(f->r, p, process, read_op, f);
-    mt_sort_by_time(f->steps.v, f->steps.n, sizeof *f->steps.v, NULL);
-}
-
-static size_t steps_before(const struct finder *f, int64_t t_ns)
-{
-    const struct mt_turn *v = f->steps.v;
-    return f->steps.n ? mt_count_up_to(&v->start_ns, f->steps.n, sizeof *v, t_ns) : 0;
-}
-
-/* The first model needs no sign. */
-static void add_sign(struct finder *f, const struct mt_record *rec, size_t steps,
-                     enum mt_training_part part)
-{
-    if (steps && steps < f->steps.n)
-        *mt_vec_push(&f->signs.all) = (struct mt_training_sign){
-            rec->t_ns, rec->bytes, (uint32_t)steps, rec->device, (uint8_t)part};
-}
-
-/* Whether what a gradient belongs to is freed right behind it. */
-static bool goes_with_owner(const struct finder *f, const struct life *l)
-{
-    const struct mt_recording *r = f->r;
-    const size_t freed = l->alloc->mate, next = freed + 1;
-    if (l->died_ns == INT64_MAX || next >= r->records.n)
-        return false;
-    const struct mt_record *owner = &r->records.v[next];
-    return owner->bytes == -l->alloc->bytes && owner->device == l->alloc->device &&
-           owner->mate != MT_NONE && r->records.v[owner->mate].t_ns < l->born_ns;
-}
-
-/* What a block says of new models. */
-static void add_signs(struct finder *f, const struct life *l, enum mt_category_rule rule)
-{
-    const size_t steps = steps_before(f, l->born_ns);
-    const bool built = l->place && l->place->empty, copied = l->place && l->place->copies;
-    if (rule == MT_CATEGORY_R5 || rule == MT_CATEGORY_R5B) {
-        add_sign(f, l->alloc, steps, MT_TRAINING_GRADIENT);
-        if (goes_with_owner(f, l))
-            add_sign(f, l->alloc, steps_before(f, l->died_ns), MT_TRAINING_GONE);
-    } else if (rule == MT_CATEGORY_R2) {
-        add_sign(f, l->alloc, steps ? steps - 1 : 0, MT_TRAINING_STATE);
-    } else if (rule == MT_CATEGORY_NO_RULE && (built || copied) && steps < f->steps.n &&
-               l->died_ns > f->steps.v[steps].end_ns) {
-        add_sign(f, l->alloc, steps, built ? MT_TRAINING_BUILT : MT_TRAINING_COPIED);
-    }
-}
-
-/* The building of a model begins when what was computed before is over: layers that do not learn
- * may be made first. */
-static void move_starts_back(struct finder *f)
-{
-    for (size_t i = 1; i < f->trainings.n; i++) {
-        struct training *t = &f->trainings.v[i], *before = t - 1;
-        if (before->computed_ns < t->built_ns && before->computed_ns > before->start_ns)
-            t->start_ns = before->next_ns = before->computed_ns;
-    }
-}
-
-static void find_trainings(struct finder *f, const struct mt_processes *p, uint32_t process)
-{
-    mt_trainings_find(&f->signs, &f->starts);
-    if (f->starts.t_ns.n) {
-        end_trainings(f);
-        add_training(f, INT64_MIN);
-        for (size_t i = 0; i < f->starts.t_ns.n; i++)
-            add_training(f, f->starts.t_ns.v[i]);
-        mt_processes_each_op(f->r, p, process, read_computing, f);
-        move_starts_back(f);
-    }
-    for (size_t i = f->backward_n; i-- > 0;)
-        training_at(f, f->backwards[i].start_ns)->backward_ns = f->backwards[i].start_ns;
-    for (size_t i = 0; i < f->steps.n; i++) {
-        struct training *t = training_at(f, f->steps.v[i].start_ns);
-        t->stepped_ns = f->steps.v[i].end_ns;
-        if (t->first_step_ns == INT64_MAX)
-            t->first_step_ns = f->steps.v[i].start_ns;
-    }
-}
-
-/* A GAN steps two optimizers in each iteration, and a step may call another one. Where it cannot be
- * told which belong together, each is one. */
-static void find_rounds(struct finder *f, const struct mt_processes *p, uint32_t process)
-{
-    MT_VEC(struct mt_turn) apart = {0};
-    const struct mt_rounds_threads threads = {p->threads + p->thread_at[process],
-                                              p->thread_at[process + 1] - p->thread_at[process]};
-    for (size_t i = 0; i < f->steps.n; i++)
-        if (!apart.n || f->steps.v[i].start_ns >= apart.v[apart.n - 1].end_ns)
-            *mt_vec_push(&apart) = f->steps.v[i];
-    size_t *ends = mt_alloc((apart.n + 1) * sizeof *ends);
-    size_t n = mt_rounds_find(f->r, &threads, apart.v, apart.n, ends);
-    f->rounds.n = 0;
-    for (size_t i = 0, first = 0; i < (n ? n : apart.n); i++) {
-        size_t last = n ? ends[i] : i;
-        *mt_vec_push(&f->rounds) = (struct round){apart.v[first].start_ns, apart.v[last].end_ns};
-        first = last + 1;
-    }
-    free(ends);
-    mt_vec_free(&apart);
+    return n && t_ns <= f->backwards.v[n - 1].end_ns ? (uint32_t)n - 1 : MT_NONE;
 }
 
 /* ---- rules of one block alone ---- */
@@ -305,7 +115,7 @@ static bool is_temporary(struct finder *f, const struct life *l)
 static enum mt_category_rule rule_in_backward(const struct finder *f, const struct life *l)
 {
     uint32_t at = backward_at(f, l->born_ns);
-    int64_t end_ns = at == MT_NONE ? l->born_ns : f->backwards[at].end_ns;
+    int64_t end_ns = at == MT_NONE ? l->born_ns : f->backwards.v[at].end_ns;
     if (l->place->recomputed)
         return MT_CATEGORY_R4;
     if (l->died_ns > end_ns + (f->r->whole_us ? AFTER_US : 0))
@@ -333,7 +143,7 @@ static enum mt_category_rule rule_alone(struct finder *f, const struct life *l)
 
 /* Whether a block is there before the first step of an optimizer and after the last one of its
  * training. */
-static bool spans_steps(const struct training *t, const struct life *l)
+static bool spans_steps(const struct mt_training *t, const struct life *l)
 {
     return t->first_step_ns != INT64_MAX && l->died_ns > t->first_step_ns &&
            l->died_ns > t->stepped_ns;
@@ -343,7 +153,7 @@ static bool spans_steps(const struct training *t, const struct life *l)
 static bool may_be_of_model(const struct finder *f, const struct mt_record *rec)
 {
     return is_known(f->r, rec) && rec->rule == MT_CATEGORY_NO_RULE &&
-           rec->t_ns < training_at(f, rec->t_ns)->backward_ns;
+           rec->t_ns < mt_trainings_at(&f->trainings, rec->t_ns)->backward_ns;
 }
 
 /* Whether an op around it, or the one itself, left a node for backward. */
@@ -364,12 +174,12 @@ static bool is_of_numbers(const struct finder *f, const struct mt_record *rec)
  * but no graph: until one begins, what was made empty for nn.init to fill is a layer's. */
 static bool is_of_building(const struct finder *f, const struct life *l)
 {
-    const struct training *t = training_at(f, l->born_ns);
+    const struct mt_training *t = mt_trainings_at(&f->trainings, l->born_ns);
     if (l->place && (l->place->never_parameter || l->place->gathers))
         return false;
     if (l->born_ns < t->computes_ns)
         return true;
-    return f->steps.n && l->place && l->place->empty && !is_of_numbers(f, l->alloc) &&
+    return f->trainings.steps.n && l->place && l->place->empty && !is_of_numbers(f, l->alloc) &&
            l->born_ns < (f->sharded ? t->backward_ns : t->graph_ns);
 }
 
@@ -383,7 +193,7 @@ static void find_parameters(struct finder *f, bool built)
         struct mt_record *rec = &r->records.v[f->records[i]];
         if (!may_be_of_model(f, rec))
             continue;
-        struct training *t = training_at(f, rec->t_ns);
+        struct mt_training *t = mt_trainings_at(&f->trainings, rec->t_ns);
         const struct life l = life_of(f, rec);
         if (is_of_building(f, &l) != built || (l.place && l.place->gathers) ||
             (!rec->unseen && is_of_graph(f, rec)))
@@ -405,14 +215,14 @@ static void find_early_state(struct finder *f)
     static const char adagrad[] = "Optimizer.step#Adagrad.";
     struct mt_recording *r = f->r;
     bool any = false;
-    for (size_t i = 0; i < f->steps.n && !any; i++)
-        any = strncmp(frame_name(r, r->nodes.v[f->steps.v[i].node].frame), adagrad,
+    for (size_t i = 0; i < f->trainings.steps.n && !any; i++)
+        any = strncmp(frame_name(r, r->nodes.v[f->trainings.steps.v[i].node].frame), adagrad,
                       sizeof adagrad - 1) == 0;
     for (size_t i = f->record_n; any && i-- > 0;) {
         struct mt_record *rec = &r->records.v[f->records[i]];
         if (!may_be_of_model(f, rec))
             continue;
-        struct training *t = training_at(f, rec->t_ns);
+        struct mt_training *t = mt_trainings_at(&f->trainings, rec->t_ns);
         const struct life l = life_of(f, rec);
         if (l.place && l.place->op != MT_NONE && spans_steps(t, &l) &&
             strcmp(frame_name(r, l.place->op), "aten::full_like") == 0 &&
@@ -422,7 +232,7 @@ static void find_early_state(struct finder *f)
 }
 
 /* Whether a step makes state as large as a gradient: then none was loaded. */
-static bool makes_state(const struct finder *f, const struct training *t)
+static bool makes_state(const struct finder *f, const struct mt_training *t)
 {
     bool makes = false;
     for (size_t i = 0; i < f->record_n && !makes; i++) {
@@ -437,10 +247,10 @@ static bool makes_state(const struct finder *f, const struct training *t)
  * model; who trains several begins these anew. */
 static void find_loaded_state(struct finder *f, const struct mt_processes *p, uint32_t process)
 {
-    const struct training *t = &f->trainings.v[0];
+    const struct mt_training *t = &f->trainings.all.v[0];
     struct mt_optimizers o;
     MT_VEC(struct mt_loaded) loaded = {0};
-    if (!f->steps.n || makes_state(f, t))
+    if (!f->trainings.steps.n || makes_state(f, t))
         return;
     for (size_t i = 0; i < f->record_n; i++) {
         const uint32_t number = f->records[i];
@@ -462,10 +272,10 @@ static void find_loaded_state(struct finder *f, const struct mt_processes *p, ui
 
 static bool is_still_parameter(const struct finder *f, const struct life *l)
 {
-    const struct training *t = training_at(f, l->born_ns);
+    const struct mt_training *t = mt_trainings_at(&f->trainings, l->born_ns);
     if (!is_of_building(f, l))
         return false;
-    if (f->steps.n)
+    if (f->trainings.steps.n)
         return l->born_ns < t->backward_ns && spans_steps(t, l);
     return l->died_ns > t->computed_ns;
 }
@@ -473,20 +283,20 @@ static bool is_still_parameter(const struct finder *f, const struct life *l)
 /* Kept by the program across iterations. */
 static bool is_kept(const struct finder *f, const struct life *l)
 {
-    if (!f->rounds.n)
+    if (!f->rounds.all.n)
         return false;
-    const struct round *v = f->rounds.v;
-    size_t from = mt_count_up_to(&v->start_ns, f->rounds.n, sizeof *v, l->born_ns);
-    size_t to = mt_count_below(&v->end_ns, f->rounds.n, sizeof *v, l->died_ns);
+    const struct mt_round *v = f->rounds.all.v;
+    size_t from = mt_count_up_to(&v->start_ns, f->rounds.all.n, sizeof *v, l->born_ns);
+    size_t to = mt_count_below(&v->end_ns, f->rounds.all.n, sizeof *v, l->died_ns);
     size_t n = to > from ? to - from : 0;
-    return n >= 4 || (n >= 2 && l->died_ns > f->last_ns);
+    return n >= 4 || (n >= 2 && l->died_ns > f->trainings.last_ns);
 }
 
 /* Who holds an activation when the next backward pass begins. */
 static enum mt_category_rule activation(struct finder *f, const struct life *l)
 {
     size_t next = backwards_up_to(f, l->born_ns);
-    if (next == f->backward_n || l->died_ns <= f->backwards[next].start_ns)
+    if (next == f->backwards.n || l->died_ns <= f->backwards.v[next].start_ns)
         return is_of_graph(f, l->alloc) ? MT_CATEGORY_R10 : MT_CATEGORY_R10_NO_GRAPH;
     return l->freed && l->freed->backward ? MT_CATEGORY_R10_GRAPH : MT_CATEGORY_R10_PROGRAM;
 }
@@ -532,7 +342,7 @@ static bool is_at_end(const struct finder *f, const struct mt_record *rec, bool 
     bool rest = rec->rule == MT_CATEGORY_R10 || rec->rule == MT_CATEGORY_R10_PROGRAM ||
                 rec->rule == MT_CATEGORY_R10_NO_GRAPH;
     bool is = known ? rec->rule == MT_CATEGORY_R12 || rec->rule == MT_CATEGORY_R12B : rest;
-    return is_known(f->r, rec) && is && life_of(f, rec).died_ns > f->last_ns;
+    return is_known(f->r, rec) && is && life_of(f, rec).died_ns > f->trainings.last_ns;
 }
 
 static void join_kept(struct finder *f)
@@ -561,7 +371,6 @@ static void join_kept(struct finder *f)
 static void apply_rules_alone(struct finder *f, const struct mt_processes *p, uint32_t process)
 {
     struct mt_recording *r = f->r;
-    f->signs.all.n = 0;
     for (size_t i = 0; i < f->record_n; i++) {
         struct mt_record *rec = &r->records.v[f->records[i]];
         if (!is_known(r, rec))
@@ -569,16 +378,17 @@ static void apply_rules_alone(struct finder *f, const struct mt_processes *p, ui
         const struct life l = life_of(f, rec);
         enum mt_category_rule rule = rule_alone(f, &l);
         rec->rule = (uint8_t)rule;
-        add_signs(f, &l, rule);
+        mt_trainings_add_signs(&f->trainings, rec, l.place, l.died_ns);
     }
-    find_trainings(f, p, process);
+    mt_trainings_find(&f->trainings, p, process, &f->backwards);
     for (size_t i = 0; i < f->record_n; i++) {
         const struct mt_record *rec = &r->records.v[f->records[i]];
         if (is_known(r, rec) && (rec->rule == MT_CATEGORY_R5 || rec->rule == MT_CATEGORY_R5B))
-            mt_left_sizes_add(&training_at(f, rec->t_ns)->sizes, rec, backward_at(f, rec->t_ns));
+            mt_left_sizes_add(&mt_trainings_at(&f->trainings, rec->t_ns)->sizes, rec,
+                              backward_at(f, rec->t_ns));
     }
-    for (size_t i = 0; i < f->trainings.n; i++)
-        mt_left_sizes_count(&f->trainings.v[i].sizes);
+    for (size_t i = 0; i < f->trainings.all.n; i++)
+        mt_left_sizes_count(&f->trainings.all.v[i].sizes);
 }
 
 static void apply_rules(struct finder *f, const struct mt_processes *p, uint32_t process)
@@ -599,28 +409,38 @@ static void apply_rules(struct finder *f, const struct mt_processes *p, uint32_t
     join_kept(f);
 }
 
+/* What the rules ask of a process, but for its records. */
+static void read_process(struct finder *f, const struct mt_processes *p, uint32_t process,
+                         const struct mt_gradients *g)
+{
+    const uint32_t first = p->thread_at[process], end = p->thread_at[process + 1];
+    const struct mt_rounds_threads threads = {p->threads + first, end - first};
+    f->backwards = mt_backwards_of(g, process);
+    f->sharded = false;
+    for (size_t i = 0; i < f->backwards.n; i++)
+        f->sharded |= f->backwards.v[i].partial;
+    mt_trainings_read(&f->trainings, p, process);
+    mt_rounds_list(f->r, &threads, f->trainings.steps.v, f->trainings.steps.n, &f->rounds);
+}
+
 void mt_build_categories(struct mt_recording *r, const struct mt_processes *p,
                          const struct mt_gradients *g)
 {
-    struct finder f = {
-        .r = r, .leaf.fits = is_leaf, .step.fits = is_step, .graph.fits = makes_graph};
+    struct finder f = {.r = r,
+                       .trainings.r = r,
+                       .leaf.fits = is_leaf,
+                       .step.fits = is_step,
+                       .graph.fits = makes_graph};
     if (r->kind != MT_RUN_TRACE)
         return;
-    f.leaf.of = f.step.of = f.places = mt_places_find(r);
+    f.leaf.of = f.step.of = f.trainings.places = f.places = mt_places_find(r);
     for (size_t i = 0, end; i < p->shares.n; i = end) {
         uint32_t process = p->shares.v[i].process;
-        struct mt_backwards b = mt_backwards_of(g, process);
-        f.backwards = b.v;
-        f.backward_n = b.n;
-        f.sharded = false;
-        for (size_t k = 0; k < b.n; k++)
-            f.sharded |= b.v[k].partial;
         f.records = &p->records[p->shares.v[i].first];
         f.record_n = 0;
         for (end = i; end < p->shares.n && p->shares.v[end].process == process; end++)
             f.record_n += p->shares.v[end].n;
-        read_ops(&f, p, process);
-        find_rounds(&f, p, process);
+        read_process(&f, p, process, g);
         apply_rules(&f, p, process);
     }
     r->categorized = true;
@@ -628,10 +448,6 @@ void mt_build_categories(struct mt_recording *r, const struct mt_processes *p,
     mt_above_free(&f.step);
     mt_above_free(&f.graph);
     free(f.places);
-    mt_vec_free(&f.steps);
-    mt_vec_free(&f.rounds);
-    end_trainings(&f);
-    mt_vec_free(&f.trainings);
-    mt_vec_free(&f.signs.all);
-    mt_vec_free(&f.starts.t_ns);
+    mt_vec_free(&f.rounds.all);
+    mt_trainings_free(&f.trainings);
 }

@@ -225,3 +225,22 @@ size_t mt_rounds_find(const struct mt_recording *r, const struct mt_rounds_threa
     mt_map_free(&s.seen);
     return found;
 }
+
+void mt_rounds_list(const struct mt_recording *r, const struct mt_rounds_threads *threads,
+                    const struct mt_turn *steps, size_t n, struct mt_round_list *out)
+{
+    MT_VEC(struct mt_turn) apart = {0};
+    for (size_t i = 0; i < n; i++)
+        if (!apart.n || steps[i].start_ns >= apart.v[apart.n - 1].end_ns)
+            *mt_vec_push(&apart) = steps[i];
+    size_t *ends = mt_alloc((apart.n + 1) * sizeof *ends);
+    size_t told = mt_rounds_find(r, threads, apart.v, apart.n, ends);
+    out->all.n = 0;
+    for (size_t i = 0, first = 0; i < (told ? told : apart.n); i++) {
+        size_t last = told ? ends[i] : i;
+        *mt_vec_push(&out->all) = (struct mt_round){apart.v[first].start_ns, apart.v[last].end_ns};
+        first = last + 1;
+    }
+    free(ends);
+    mt_vec_free(&apart);
+}

@@ -28,4 +28,19 @@ struct mt_rounds_threads {
 size_t mt_rounds_find(const struct mt_recording *r, const struct mt_rounds_threads *threads,
                       const struct mt_turn *turns, size_t n, size_t *ends);
 
+/* What makes up an iteration of the loop: the steps of its optimizers. */
+struct mt_round {
+    int64_t start_ns, end_ns;
+};
+
+struct mt_round_list {
+    MT_VEC(struct mt_round) all; /* in order of time */
+};
+
+/* The rounds of these steps, which are of one process and in order of start; a step may call
+ * another one. Where it cannot be told which belong together, each is one. Replaces what `out` had.
+ */
+void mt_rounds_list(const struct mt_recording *r, const struct mt_rounds_threads *threads,
+                    const struct mt_turn *steps, size_t n, struct mt_round_list *out);
+
 #endif

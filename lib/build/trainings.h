@@ -6,40 +6,55 @@
 #ifndef MT_TRAININGS_H
 #define MT_TRAININGS_H
 
-#include "lib/base/mem.h"
+#include "lib/build/gradients.h"
+#include "lib/build/left_sizes.h"
+#include "lib/build/places.h"
+#include "lib/build/processes.h"
+#include "lib/build/rounds.h"
 
-#include <stddef.h>
-#include <stdint.h>
+struct mt_training_sign; /* of trainings.c */
 
-/* What a block may be of a new model, by how it was made. */
-enum mt_training_part {
-    MT_TRAINING_GRADIENT, /* left by a backward pass */
-    MT_TRAINING_BUILT,    /* made empty, to be filled; */
-    MT_TRAINING_COPIED,   /* or copied: and there when the next optimizer's step has ended */
-    MT_TRAINING_STATE,    /* made by that step, and kept */
-    MT_TRAINING_GONE,     /* of an older model: it went right behind its gradient */
-    MT_TRAINING_PARTS
+/* A model that is trained, from when it is built until the next one is. */
+struct mt_training {
+    int64_t start_ns, next_ns; /* when its building begins, and that of the next; INT64_MIN, MAX */
+    int64_t built_ns;          /* the first block of it that learns */
+    int64_t backward_ns, first_step_ns; /* when these begin; INT64_MAX: none */
+    int64_t stepped_ns;                 /* when the last step ends; INT64_MIN: none */
+    /* Top ops that compute: the start of the first, the end of the last; INT64_MAX, MIN: none. The
+     * start of the first op that left a node for backward; INT64_MIN: none. */
+    int64_t computes_ns, computed_ns, graph_ns;
+    struct mt_left_sizes sizes; /* for the caller to fill; freed with the training */
 };
 
-struct mt_training_sign {
-    int64_t t_ns, bytes;
-    uint32_t steps; /* how many steps of optimizers began before it, without the one that made it */
-    uint16_t device;
-    uint8_t part;
+/* Of one process at a time, process after process: mt_trainings_read, mt_trainings_add_signs with
+ * each block, mt_trainings_find. Set r and places, all else zeroed; free with mt_trainings_free. */
+struct mt_trainings {
+    const struct mt_recording *r;
+    const struct mt_place *places;
+    MT_VEC(struct mt_turn) steps;   /* of optimizers, in order of start */
+    MT_VEC(struct mt_training) all; /* in order of time; never none once read */
+    MT_VEC(struct mt_training_sign) signs;
+    int64_t last_ns; /* the end of the last op there is; INT64_MIN: none */
 };
 
-struct mt_training_signs {
-    MT_VEC(struct mt_training_sign) all;
-};
+/* Reads the ops of a process: its steps, and all as one training. */
+void mt_trainings_read(struct mt_trainings *t, const struct mt_processes *p, uint32_t process);
 
-struct mt_training_starts {
-    MT_VEC(int64_t) t_ns; /* in order of time */
-};
+/* Takes what a block says of new models: how it was made, by its place (NULL: outside ops), when it
+ * was freed (INT64_MAX: never), and which of the rules R1 to R6 it has, if any. */
+void mt_trainings_add_signs(struct mt_trainings *t, const struct mt_record *alloc,
+                            const struct mt_place *place, int64_t died_ns);
 
-/* Finds when the building of each model but the first begins: when of each size of the gradients
- * that come before the next step, as many blocks were made since the step before: empty; or copied,
- * if that step makes state for each as well, or as many of the model before are gone. Sorts the
- * signs. */
-void mt_trainings_find(struct mt_training_signs *signs, struct mt_training_starts *out);
+/* Parts the trainings by these signs, which it sorts, and sets all of them but `sizes`. The
+ * building of each model but the first is told by this: of each size of the gradients that come
+ * before the next step, as many blocks were made since the step before: empty; or copied, if that
+ * step makes state for each as well, or as many of the model before are gone. */
+void mt_trainings_find(struct mt_trainings *t, const struct mt_processes *p, uint32_t process,
+                       const struct mt_backwards *backwards);
+
+/* The one that a moment lies in, once they are read. */
+struct mt_training *mt_trainings_at(const struct mt_trainings *t, int64_t t_ns);
+
+void mt_trainings_free(struct mt_trainings *t);
 
 #endif
