@@ -378,7 +378,7 @@ static void apply_rules_alone(struct finder *f, const struct mt_processes *p, ui
         const struct life l = life_of(f, rec);
         enum mt_category_rule rule = rule_alone(f, &l);
         rec->rule = (uint8_t)rule;
-        mt_trainings_add_signs(&f->trainings, rec, l.place, l.died_ns);
+        mt_trainings_add_signs(&f->trainings, rec, l.place, l.freed, l.died_ns);
     }
     mt_trainings_find(&f->trainings, p, process, &f->backwards);
     for (size_t i = 0; i < f->record_n; i++) {

@@ -3,28 +3,6 @@
 #include "lib/base/search.h"
 #include "lib/base/sort.h"
 #include "lib/model/categories.h"
-#include <stdlib.h>
-
-/* What a block may be of a new model, by how it was made. */
-enum mt_training_part {
-    MT_TRAINING_GRADIENT, /* left by a backward pass */
-    MT_TRAINING_BUILT,    /* made empty, to be filled; */
-    MT_TRAINING_COPIED,   /* or copied: and there when the next optimizer's step has ended */
-    MT_TRAINING_STATE,    /* made by that step, and kept */
-    MT_TRAINING_GONE,     /* of an older model: it went right behind its gradient */
-    MT_TRAINING_PARTS
-};
-
-struct mt_training_sign {
-    int64_t t_ns, bytes;
-    uint32_t steps; /* how many steps of optimizers began before it, without the one that made it */
-    uint16_t device;
-    uint8_t part;
-};
-
-struct mt_training_starts {
-    MT_VEC(int64_t) t_ns; /* in order of time */
-};
 
 /* ---- the list ---- */
 
@@ -62,7 +40,7 @@ void mt_trainings_free(struct mt_trainings *t)
     end_trainings(t);
     mt_vec_free(&t->all);
     mt_vec_free(&t->steps);
-    mt_vec_free(&t->signs);
+    mt_vec_free(&t->signs.all);
 }
 
 /* ---- ops ---- */
@@ -96,7 +74,7 @@ static bool read_op(void *trainings, uint32_t thread, const struct mt_op *op)
 
 void mt_trainings_read(struct mt_trainings *t, const struct mt_processes *p, uint32_t process)
 {
-    t->steps.n = t->signs.n = 0;
+    t->steps.n = t->signs.all.n = 0;
     t->last_ns = INT64_MIN;
     end_trainings(t);
     add_training(t, INT64_MIN);
@@ -113,12 +91,12 @@ static size_t steps_before(const struct mt_trainings *t, int64_t t_ns)
 }
 
 /* The first model needs no sign. */
-static void add_sign(struct mt_trainings *t, const struct mt_record *alloc, size_t steps,
-                     enum mt_training_part part)
+static void add_sign(struct mt_trainings *t, const struct mt_record *alloc, int64_t t_ns,
+                     size_t steps, enum mt_training_part part)
 {
     if (steps && steps < t->steps.n)
-        *mt_vec_push(&t->signs) = (struct mt_training_sign){
-            alloc->t_ns, alloc->bytes, (uint32_t)steps, alloc->device, (uint8_t)part};
+        *mt_vec_push(&t->signs.all) = (struct mt_training_sign){t_ns, alloc->bytes, (uint32_t)steps,
+                                                                alloc->device, (uint8_t)part};
 }
 
 /* Whether what a gradient belongs to is freed right behind it. */
@@ -133,96 +111,26 @@ static bool goes_with_owner(const struct mt_recording *r, const struct mt_record
 }
 
 void mt_trainings_add_signs(struct mt_trainings *t, const struct mt_record *alloc,
-                            const struct mt_place *place, int64_t died_ns)
+                            const struct mt_place *place, const struct mt_place *freed,
+                            int64_t died_ns)
 {
     const size_t steps = steps_before(t, alloc->t_ns);
     const bool built = place && place->empty, copied = place && place->copies;
     if (alloc->rule == MT_CATEGORY_R5 || alloc->rule == MT_CATEGORY_R5B) {
-        add_sign(t, alloc, steps, MT_TRAINING_GRADIENT);
-        if (goes_with_owner(t->r, alloc))
-            add_sign(t, alloc, steps_before(t, died_ns), MT_TRAINING_GONE);
+        add_sign(t, alloc, alloc->t_ns, steps, MT_TRAINING_GRADIENT);
+        if (freed && freed->zeroes)
+            add_sign(t, alloc, died_ns, steps_before(t, died_ns), MT_TRAINING_ZEROED);
+        else if (goes_with_owner(t->r, alloc))
+            add_sign(t, alloc, died_ns, steps_before(t, died_ns), MT_TRAINING_GONE);
     } else if (alloc->rule == MT_CATEGORY_R2) {
-        add_sign(t, alloc, steps ? steps - 1 : 0, MT_TRAINING_STATE);
+        add_sign(t, alloc, alloc->t_ns, steps ? steps - 1 : 0, MT_TRAINING_STATE);
     } else if (alloc->rule == MT_CATEGORY_NO_RULE && (built || copied) && steps < t->steps.n &&
                died_ns > t->steps.v[steps].end_ns) {
-        add_sign(t, alloc, steps, built ? MT_TRAINING_BUILT : MT_TRAINING_COPIED);
+        add_sign(t, alloc, alloc->t_ns, steps, built ? MT_TRAINING_BUILT : MT_TRAINING_COPIED);
     }
 }
 
 /* ---- where a model is built ---- */
-
-/* Of signs of one size between two steps. */
-struct counts {
-    size_t of[MT_TRAINING_PARTS];
-    int64_t first_ns; /* the first that was built or copied; INT64_MAX: none */
-};
-
-static int sign_cmp(const void *a, const void *b)
-{
-    const struct mt_training_sign *x = a, *y = b;
-    if (x->steps != y->steps)
-        return x->steps < y->steps ? -1 : 1;
-    if (x->device != y->device)
-        return x->device < y->device ? -1 : 1;
-    return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
-}
-
-/* Counts those of the first one's size; where they end. */
-static size_t count(const struct mt_training_sign *v, size_t from, size_t n, struct counts *out)
-{
-    *out = (struct counts){.first_ns = INT64_MAX};
-    size_t end = from;
-    for (; end < n && sign_cmp(&v[end], &v[from]) == 0; end++) {
-        bool made = v[end].part == MT_TRAINING_BUILT || v[end].part == MT_TRAINING_COPIED;
-        out->of[v[end].part]++;
-        if (made && v[end].t_ns < out->first_ns)
-            out->first_ns = v[end].t_ns;
-    }
-    return end;
-}
-
-static bool is_new(const struct counts *c)
-{
-    const size_t needed = c->of[MT_TRAINING_GRADIENT];
-    const size_t built = c->of[MT_TRAINING_BUILT], copied = c->of[MT_TRAINING_COPIED];
-    bool trained = c->of[MT_TRAINING_STATE] >= needed || c->of[MT_TRAINING_GONE] >= needed;
-    return built >= needed || (built + copied >= needed && trained);
-}
-
-/* Since when the blocks between two steps are a new model; INT64_MAX: they are none. One block may
- * be anything. */
-static int64_t new_since(const struct mt_training_sign *v, size_t from, size_t end)
-{
-    int64_t since = INT64_MAX;
-    size_t gradients = 0;
-    for (size_t i = from; i < end;) {
-        struct counts c;
-        i = count(v, i, end, &c);
-        if (!c.of[MT_TRAINING_GRADIENT])
-            continue;
-        if (!is_new(&c))
-            return INT64_MAX;
-        gradients += c.of[MT_TRAINING_GRADIENT];
-        since = c.first_ns < since ? c.first_ns : since;
-    }
-    return gradients > 1 ? since : INT64_MAX;
-}
-
-/* When the building of each model but the first begins. */
-static void find_starts(struct mt_trainings *t, struct mt_training_starts *out)
-{
-    const struct mt_training_sign *v = t->signs.v;
-    const size_t n = t->signs.n;
-    if (n)
-        qsort(t->signs.v, n, sizeof *v, sign_cmp);
-    for (size_t i = 0, end; i < n; i = end) {
-        for (end = i; end < n && v[end].steps == v[i].steps;)
-            end++;
-        int64_t since = new_since(v, i, end);
-        if (since != INT64_MAX)
-            *mt_vec_push(&out->t_ns) = since;
-    }
-}
 
 /* The building of a model begins when what was computed before is over: layers that do not learn
  * may be made first. */
@@ -239,7 +147,7 @@ void mt_trainings_find(struct mt_trainings *all, const struct mt_processes *p, u
                        const struct mt_backwards *backwards)
 {
     struct mt_training_starts starts = {0};
-    find_starts(all, &starts);
+    mt_training_starts_find(&all->signs, &starts);
     if (starts.t_ns.n) {
         end_trainings(all);
         add_training(all, INT64_MIN);

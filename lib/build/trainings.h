@@ -11,8 +11,7 @@
 #include "lib/build/places.h"
 #include "lib/build/processes.h"
 #include "lib/build/rounds.h"
-
-struct mt_training_sign; /* of trainings.c */
+#include "lib/build/training_signs.h"
 
 /* A model that is trained, from when it is built until the next one is. */
 struct mt_training {
@@ -33,22 +32,21 @@ struct mt_trainings {
     const struct mt_place *places;
     MT_VEC(struct mt_turn) steps;   /* of optimizers, in order of start */
     MT_VEC(struct mt_training) all; /* in order of time; never none once read */
-    MT_VEC(struct mt_training_sign) signs;
+    struct mt_training_signs signs;
     int64_t last_ns; /* the end of the last op there is; INT64_MIN: none */
 };
 
 /* Reads the ops of a process: its steps, and all as one training. */
 void mt_trainings_read(struct mt_trainings *t, const struct mt_processes *p, uint32_t process);
 
-/* Takes what a block says of new models: how it was made, by its place (NULL: outside ops), when it
- * was freed (INT64_MAX: never), and which of the rules R1 to R6 it has, if any. */
+/* Takes what a block says of new models: how it was made and freed, by its places (NULL: outside
+ * ops), when that was (INT64_MAX: never), and which of the rules R1 to R6 it has, if any. */
 void mt_trainings_add_signs(struct mt_trainings *t, const struct mt_record *alloc,
-                            const struct mt_place *place, int64_t died_ns);
+                            const struct mt_place *place, const struct mt_place *freed,
+                            int64_t died_ns);
 
-/* Parts the trainings by these signs, which it sorts, and sets all of them but `sizes`. The
- * building of each model but the first is told by this: of each size of the gradients that come
- * before the next step, as many blocks were made since the step before: empty; or copied, if that
- * step makes state for each as well, or as many of the model before are gone. */
+/* Parts the trainings by these signs (training_signs.h), which it sorts, and sets all of them but
+ * `sizes`. */
 void mt_trainings_find(struct mt_trainings *t, const struct mt_processes *p, uint32_t process,
                        const struct mt_backwards *backwards);
 
