@@ -102,6 +102,26 @@ static const char *take_mention(const char *line, const char *s, size_t n, const
     return p;
 }
 
+/* Whether one of the last words before s says that who is there was begun, or ended, by another. */
+static bool is_begun(const char *line, const char *s)
+{
+    enum { WORDS = 3 };
+    static const char *const begun[] = {"spawned", "started", "launched", "forked",
+                                        "created", "killed",  "reaped"};
+    for (int i = 0; i < WORDS; i++) {
+        while (s > line && is_one_of(s - 1, s, " ([:"))
+            s--;
+        const char *end = s;
+        while (s > line && isalpha((unsigned char)s[-1]))
+            s--;
+        for (size_t k = 0; k < MT_ARRAY_LEN(begun); k++)
+            if (strlen(begun[k]) == (size_t)(end - s) &&
+                strncasecmp(s, begun[k], (size_t)(end - s)) == 0)
+                return true;
+    }
+    return false;
+}
+
 /* Which mentions are of one word. */
 static void join_mentions(struct mt_text_owners *o)
 {
@@ -144,6 +164,7 @@ void mt_text_owners_take(struct mt_text_owners *o, char *line, size_t n)
         while (is_one_of(to, end, "])>:"))
             to++;
         m.at = (size_t)(from - line);
+        m.begun = is_begun(line, from);
         *mt_vec_push(&o->mentions) = m;
         memset(from, ' ', (size_t)(to - from));
         s = to;
@@ -167,7 +188,8 @@ uint32_t mt_text_owners_at(struct mt_text_owners *o, size_t at)
     for (size_t i = 0; i < o->mentions.n && !unclear; i++) {
         const struct mt_text_mention *m = &o->mentions.v[i];
         unclear = m->several && m->first > at;
-        if (m->several ? m->at < at && m->next >= at : m->at == m->first)
+        if (m->several ? m->at < at && m->next >= at
+                       : m->at == m->first && !(m->begun && m->at > at))
             mt_buf_addf(&name, "%s%s%" PRIu64, name.n ? "." : "", m->word, m->number);
     }
     const uint32_t owner = unclear ? MT_TEXT_UNCLEAR : owner_of(o, &name);
@@ -180,7 +202,7 @@ uint32_t mt_text_owners_line(struct mt_text_owners *o)
     for (size_t i = 0; i < o->mentions.n; i++)
         if (o->mentions.v[i].several)
             return MT_TEXT_NOBODY;
-    return mt_text_owners_at(o, SIZE_MAX);
+    return mt_text_owners_at(o, 0);
 }
 
 bool mt_text_owners_by_device(const struct mt_text_owners *o)

@@ -27,6 +27,7 @@ struct mt_text_owners {
         size_t at;          /* in the line, with what belongs to it */
         size_t first, next; /* where its word stands first, and next; SIZE_MAX: no more */
         bool several;       /* its word stands there with other numbers, too */
+        bool begun;         /* "spawned worker pid 7": what is in front of it is of another */
     })
     mentions; /* of the line under way */
 };
