@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { LINES = 200, LINE = 1000 };
+enum { LINES = 200, LINE = 1000, PATTERN = 120 /* bytes of one that a line has room for */ };
 
 /* A name and the number behind it in a line. */
 struct found {
@@ -68,6 +68,13 @@ static const char *unit_of(const struct found *f)
                : NULL;
 }
 
+/* Whether a number is a whole one: no 1.5, and no 1,234, which is none to the pattern. */
+static bool is_whole(const struct found *f, const char *end)
+{
+    return !memchr(f->number, '.', (size_t)(f->end - f->number)) &&
+           !(f->end + 1 < end && strchr(",'_", *f->end) && isdigit((unsigned char)f->end[1]));
+}
+
 /* Whether the pattern says the field in the line as it is there. */
 static bool fits(const char *pattern, const char *line, size_t n)
 {
@@ -101,15 +108,14 @@ static bool hint_line(const char *s, size_t n, struct mt_buf *out)
                 break;
             mt_buf_clear(out);
             for (size_t k = 0; k < MT_ARRAY_LEN(steps); k++)
-                if (find(s, size.name, steps[k], &step) &&
-                    !memchr(step.number, '.', (size_t)(step.end - step.number))) {
+                if (find(s, size.name, steps[k], &step) && is_whole(&step, end)) {
                     add_text(out, step.name, step.number);
                     mt_buf_adds(out, "{step}.*");
                     break;
                 }
             add_text(out, size.name, size.number);
             mt_buf_addf(out, said ? "{%s:%s}" : "{%s}", names[i].field, said);
-            if (fits(out->s, s, n))
+            if (out->n <= PATTERN && fits(out->s, s, n))
                 return true;
         }
     }
