@@ -48,12 +48,23 @@ static enum mt_status process_of(struct mt_text_figures *f, const struct mt_text
     return MT_OK;
 }
 
+/* Whose figure it is, as far as that tells processes apart: "[GPU 0] allocated 5 GB" is a device of
+ * any; MT_TEXT_NOBODY: it does not. */
+static uint32_t teller(const struct mt_text_owners *owners, const struct mt_text_figure *x)
+{
+    const char *name = mt_strtab_get(&owners->names, x->owner);
+    const bool device = strncmp(name, "gpu", 3) == 0 || strncmp(name, "cuda", 4) == 0;
+    const bool rss = x->metric == MT_METRIC_RSS || x->metric == MT_METRIC_PEAK_RSS;
+    return device && !rss ? MT_TEXT_NOBODY : x->owner;
+}
+
 static enum mt_status put(struct mt_text_figures *f, const struct mt_text_owners *owners,
                           const struct mt_text_figure *x, struct mt_err *err)
 {
     size_t process;
-    f->mixed |= !f->apart && x->owner && f->one && x->owner != f->one;
-    f->one = f->one ? f->one : x->owner;
+    const uint32_t owner = teller(owners, x);
+    f->mixed |= !f->apart && owner && f->one && owner != f->one;
+    f->one = f->one ? f->one : owner;
     MT_TRY(process_of(f, owners, f->apart ? x->owner : MT_TEXT_NOBODY, &process, err));
     if (x->metric == MT_METRIC_RSS)
         return mt_process_level(&f->log, process, x->t, x->bytes, err);
@@ -66,7 +77,7 @@ static enum mt_status decide(struct mt_text_figures *f, const struct mt_text_own
                              struct mt_err *err)
 {
     for (size_t i = 0; i < f->first.n && !f->apart; i++) {
-        const uint32_t owner = f->first.v[i].owner;
+        const uint32_t owner = teller(owners, &f->first.v[i]);
         f->apart = owner && f->one && owner != f->one;
         f->one = owner ? owner : f->one;
     }

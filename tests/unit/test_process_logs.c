@@ -371,6 +371,11 @@ static const struct pattern_file patterns[] = {
     {"what another began has no figure that stands in front of it",
      "RSS 5 KiB\nRSS 9 KiB, spawned worker pid 7\nRSS 6 KiB, spawned worker pid 8\n",
      "samples 3 from 0\nprocess 5120..6144 until 3 peak 9216\n", NULL},
+    {"devices of one process are no processes",
+     "RSS 5 KiB\n[GPU 0] allocated: 2 KiB\n[GPU 1] allocated: 3 KiB\n",
+     "samples 3 from 0\nprocess unchanged peak 5120\nallocated of process 2048 at 2\n"
+     "allocated of process 3072 at 3\n",
+     NULL},
     {"a line of several owners",
      "worker 0 rss 1 KiB worker 1 rss 7 KiB\nworker 0 rss 2 KiB worker 1 rss 8 KiB\n"
      "rss rank0: 3 KiB, rank1: 9 KiB\nRSS: rank 0 4 KiB | rank 1 5 KiB\n",
