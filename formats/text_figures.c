@@ -73,6 +73,26 @@ static enum mt_status put(struct mt_text_figures *f, const struct mt_text_owners
     return mt_process_sample(&f->log, process, x->metric, x->t, x->bytes, err);
 }
 
+/* Whether all owners are such as one process may tell of, and none has a second figure: then it is
+ * not known that they are several processes. */
+static bool are_told_of(const struct mt_text_figures *f, const struct mt_text_owners *owners)
+{
+    MT_VEC(bool) seen = {0};
+    bool told = true;
+    for (size_t i = 0; i < f->first.n && told; i++) {
+        const uint32_t owner = teller(owners, &f->first.v[i]);
+        if (f->first.v[i].metric != MT_METRIC_RSS || !owner)
+            continue;
+        while (seen.n <= owner)
+            *mt_vec_push(&seen) = false;
+        told = mt_text_owners_told_of(owners, owner) && !seen.v[owner];
+        seen.v[owner] = true;
+    }
+    told &= seen.n > 0;
+    mt_vec_free(&seen);
+    return told;
+}
+
 static enum mt_status decide(struct mt_text_figures *f, const struct mt_text_owners *owners,
                              struct mt_err *err)
 {
@@ -82,6 +102,7 @@ static enum mt_status decide(struct mt_text_figures *f, const struct mt_text_own
         f->one = owner ? owner : f->one;
     }
     f->decided = true;
+    f->apart = f->apart && !are_told_of(f, owners);
     for (size_t i = 0; i < f->first.n; i++)
         MT_TRY(put(f, owners, &f->first.v[i], err));
     mt_vec_free(&f->first);

@@ -12,17 +12,35 @@ static const struct {
     const char *word;
     bool bracketed;  /* "[gpu0]", but not "gpu 0" */
     bool punctuated; /* "process 0:", but not "process 3 files" */
-} words[] = {
-    {"rank", false, false},      {"local_rank", false, false}, {"global_rank", false, false},
-    {"node_rank", false, false}, {"dp_rank", false, false},    {"tp_rank", false, false},
-    {"pp_rank", false, false},   {"ep_rank", false, false},    {"cp_rank", false, false},
-    {"pid", false, false},       {"worker", false, false},     {"actor", false, false},
-    {"replica", false, false},   {"node", false, true},        {"client", false, true},
-    {"server", false, true},     {"process", false, true},     {"proc", false, true},
-    {"gpu", true, false},        {"cuda", true, false},        {"trainer", true, false},
-    {"default", true, false}, /* torchrun's --tee */
-    {"r", true, false},          {"dp", true, false},          {"tp", true, false},
-    {"pp", true, false},         {"ep", true, false},          {"cp", true, false}};
+    bool told_of;    /* one process may tell of many, of each once: "client 20: done; rss 700 MB" */
+} words[] = {{"rank", false, false, false},
+             {"local_rank", false, false, false},
+             {"global_rank", false, false, false},
+             {"node_rank", false, false, false},
+             {"dp_rank", false, false, false},
+             {"tp_rank", false, false, false},
+             {"pp_rank", false, false, false},
+             {"ep_rank", false, false, false},
+             {"cp_rank", false, false, false},
+             {"pid", false, false, false},
+             {"worker", false, false, false},
+             {"actor", false, false, false},
+             {"replica", false, false, false},
+             {"node", false, true, true},
+             {"client", false, true, true},
+             {"server", false, true, true},
+             {"process", false, true, false},
+             {"proc", false, true, false},
+             {"gpu", true, false, false},
+             {"cuda", true, false, false},
+             {"trainer", true, false, false},
+             {"default", true, false, false}, /* torchrun's --tee */
+             {"r", true, false, false},
+             {"dp", true, false, false},
+             {"tp", true, false, false},
+             {"pp", true, false, false},
+             {"ep", true, false, false},
+             {"cp", true, false, false}};
 
 void mt_text_owners_init(struct mt_text_owners *o)
 {
@@ -203,6 +221,16 @@ uint32_t mt_text_owners_line(struct mt_text_owners *o)
         if (o->mentions.v[i].several)
             return MT_TEXT_NOBODY;
     return mt_text_owners_at(o, 0);
+}
+
+bool mt_text_owners_told_of(const struct mt_text_owners *o, uint32_t owner)
+{
+    const char *name = mt_strtab_get(&o->names, owner);
+    const size_t n = strcspn(name, "0123456789");
+    for (size_t i = 0; i < MT_ARRAY_LEN(words); i++)
+        if (strlen(words[i].word) == n && memcmp(words[i].word, name, n) == 0)
+            return words[i].told_of;
+    return false;
 }
 
 bool mt_text_owners_by_device(const struct mt_text_owners *o)

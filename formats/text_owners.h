@@ -40,6 +40,8 @@ void mt_text_owners_take(struct mt_text_owners *o, char *line, size_t n);
 uint32_t mt_text_owners_at(struct mt_text_owners *o, size_t at);
 /* That of all figures of the line; MT_TEXT_NOBODY where it mentions several. */
 uint32_t mt_text_owners_line(struct mt_text_owners *o);
+/* Whether an owner may be none, but what one process tells of: a client or a node. */
+bool mt_text_owners_told_of(const struct mt_text_owners *o, uint32_t owner);
 /* Whether the line mentions a process as that of a device: "[gpu0]". */
 bool mt_text_owners_by_device(const struct mt_text_owners *o);
 

@@ -376,6 +376,14 @@ static const struct pattern_file patterns[] = {
      "samples 3 from 0\nprocess unchanged peak 5120\nallocated of process 2048 at 2\n"
      "allocated of process 3072 at 3\n",
      NULL},
+    {"clients that one process may tell of",
+     "client 1: done; RSS 5 KiB\nclient 2: done; RSS 6 KiB\nclient 3: done; RSS 7 KiB\n",
+     "samples 3 from 0\nprocess 5120..7168 until 3 peak 7168\nnote processes 3\n", NULL},
+    {"clients that are there again",
+     "client 1: RSS 5 KiB\nclient 2: RSS 6 KiB\nclient 1: RSS 7 KiB\n",
+     "samples 3 from 0\nprocess:client1 5120..7168 until 3 peak 7168\n"
+     "process:client2 unchanged peak 6144\n",
+     NULL},
     {"a line of several owners",
      "worker 0 rss 1 KiB worker 1 rss 7 KiB\nworker 0 rss 2 KiB worker 1 rss 8 KiB\n"
      "rss rank0: 3 KiB, rank1: 9 KiB\nRSS: rank 0 4 KiB | rank 1 5 KiB\n",
