@@ -140,6 +140,33 @@ static bool is_begun(const char *line, const char *s)
     return false;
 }
 
+static const char *take_digits(const char *p, const char *end, uint64_t *number)
+{
+    enum { DIGITS = 9 };
+    int n = 0;
+    for (*number = 0; p && p < end && isdigit((unsigned char)*p) && n < DIGITS; n++)
+        *number = *number * 10 + (uint64_t)(*p++ - '0');
+    return n ? p : NULL;
+}
+
+/* "[1,0]<stdout>:" that mpirun --tag-output writes in front of lines: the job and the rank; its
+ * end, or NULL. */
+static const char *take_tag(const char *line, const char *end, struct mt_text_mention *out)
+{
+    static const char *const streams[] = {"]<stdout>:", "]<stderr>:"};
+    uint64_t job;
+    const char *p = is_one_of(line, end, "[") ? take_digits(line + 1, end, &job) : NULL;
+    p = p && is_one_of(p, end, ",") ? take_digits(p + 1, end, &out->number) : NULL;
+    for (size_t i = 0; p && i < MT_ARRAY_LEN(streams); i++) {
+        size_t n = strlen(streams[i]);
+        if ((size_t)(end - p) >= n && memcmp(p, streams[i], n) == 0) {
+            snprintf(out->word, sizeof out->word, "rank");
+            return p + n;
+        }
+    }
+    return NULL;
+}
+
 /* Which mentions are of one word. */
 static void join_mentions(struct mt_text_owners *o)
 {
@@ -169,9 +196,9 @@ void mt_text_owners_take(struct mt_text_owners *o, char *line, size_t n)
         size_t letters = 0;
         while (s + letters < end && (isalpha((unsigned char)s[letters]) || s[letters] == '_'))
             letters++;
-        const char *behind = letters && (s == line || !is_word(s[-1]))
-                                 ? take_mention(line, s, letters, end, &m)
-                                 : NULL;
+        const char *behind = s == line ? take_tag(line, end, &m) : NULL;
+        if (!behind && letters && (s == line || !is_word(s[-1])))
+            behind = take_mention(line, s, letters, end, &m);
         if (!behind) {
             s += letters + !letters;
             continue;

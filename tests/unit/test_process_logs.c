@@ -376,6 +376,11 @@ static const struct pattern_file patterns[] = {
      "samples 3 from 0\nprocess unchanged peak 5120\nallocated of process 2048 at 2\n"
      "allocated of process 3072 at 3\n",
      NULL},
+    {"tags of mpirun",
+     "[1,0]<stdout>: RSS 5 KiB\n[1,1]<stdout>:RSS 7 KiB\n[1,0]<stderr>:RSS 6 KiB\n[1,1]<s\n",
+     "samples 3 from 0\nprocess:rank0 5120..6144 until 3 peak 6144\n"
+     "process:rank1 unchanged peak 7168\n",
+     NULL},
     {"clients that one process may tell of",
      "client 1: done; RSS 5 KiB\nclient 2: done; RSS 6 KiB\nclient 3: done; RSS 7 KiB\n",
      "samples 3 from 0\nprocess 5120..7168 until 3 peak 7168\nnote processes 3\n", NULL},
