@@ -1,5 +1,5 @@
 /* Where a model is built again, by what was made and freed between two steps of optimizers. */
-#include "rows.h"
+#include "tests/unit/rows.h"
 
 #include "lib/build/training_signs.h"
 
