@@ -38,11 +38,22 @@ static const char *local_function(const char *s)
     return strncmp(s + strspn(s, "{"), "closure", 7) == 0 ? "{closure}" : "{}";
 }
 
+/* How many bytes at s mean nothing but themselves: most do. */
+static size_t ordinary(const char *s)
+{
+    return strcspn(s, "<>({[-. ");
+}
+
 void mt_native_plain_name(struct mt_buf *out, const char *s)
 {
     static const char anonymous[] = "(anonymous namespace)::";
     size_t start = out->n;
     while (*s) {
+        const size_t plain = ordinary(s);
+        mt_buf_add(out, s, plain);
+        s += plain;
+        if (!*s)
+            break;
         if (strncmp(s, anonymous, sizeof anonymous - 1) == 0) {
             s += sizeof anonymous - 1;
         } else if (ends_in_operator(out, start) && strchr("<>(-", *s)) {

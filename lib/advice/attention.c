@@ -95,7 +95,7 @@ enum mt_status mt_advice_find_attention(struct mt_allocations *blocks, struct mt
             !is_named(f, i, "aten::scaled_dot_product_attention") || !is_fused(f, i) ||
             !is_packed(f, i))
             continue;
-        MT_TRY(mt_load_shape(blocks->db, &blocks->tree, op->shape_id, &text, err));
+        MT_TRY(mt_load_text(blocks->db, &blocks->tree, op->shape_id, &text, err));
         int64_t weights_n = weights_of(mt_strtab_get(&f->tree->strings, text));
         if (weights_n)
             *mt_vec_push(&f->attention) =

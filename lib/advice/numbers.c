@@ -72,8 +72,8 @@ enum mt_status mt_advice_find_element(struct mt_allocations *blocks, struct mt_a
     }
     if (!largest)
         return MT_OK;
-    MT_TRY(mt_load_shape(blocks->db, &blocks->tree, f->ops.v[largest->alloc_op].shape_id, &shape,
-                         err));
+    MT_TRY(
+        mt_load_text(blocks->db, &blocks->tree, f->ops.v[largest->alloc_op].shape_id, &shape, err));
     int64_t n = product_n(mt_strtab_get(&f->tree->strings, shape));
     f->element_b = n > 0 && largest->bytes % n == 0 ? largest->bytes / n : 0;
     return MT_OK;

@@ -41,7 +41,7 @@ enum mt_status mt_advice_find_operands(struct mt_allocations *blocks, struct mt_
         if (*at != MT_MAP_NONE)
             continue;
         *at = (uint32_t)f->operands.n;
-        MT_TRY(mt_load_shape(blocks->db, &blocks->tree, op->shape_id, &text, err));
+        MT_TRY(mt_load_text(blocks->db, &blocks->tree, op->shape_id, &text, err));
         add_sizes(f, mt_strtab_get(&f->tree->strings, text));
     }
     return MT_OK;

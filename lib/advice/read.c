@@ -206,7 +206,7 @@ static enum mt_status load_blocks(struct mt_allocations *blocks, struct reader *
     for (size_t i = 0; i < f->blocks.n; i++) {
         if (!r->tensor.v[i])
             continue;
-        MT_TRY(mt_load_shape(blocks->db, &blocks->tree, r->tensor.v[i], &text, err));
+        MT_TRY(mt_load_text(blocks->db, &blocks->tree, r->tensor.v[i], &text, err));
         set_type(&f->blocks.v[i], mt_strtab_get(&f->tree->strings, text));
     }
     return MT_OK;

@@ -44,7 +44,7 @@ enum mt_status mt_advice_find_views(struct mt_allocations *blocks, struct mt_adv
         *view = (struct mt_advice_view){.op = i};
         uint32_t *text = shape ? mt_map_at(&text_of, (uint64_t)shape) : NULL;
         if (text && *text == MT_MAP_NONE)
-            st = mt_load_shape(blocks->db, &blocks->tree, shape, text, err);
+            st = mt_load_text(blocks->db, &blocks->tree, shape, text, err);
         if (text && st == MT_OK)
             view->numbers_n = first_numbers(mt_strtab_get(&f->tree->strings, *text));
     }

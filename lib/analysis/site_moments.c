@@ -27,7 +27,8 @@ struct reading {
     const struct mt_live_groups *only;
     MT_VEC(bool) asked;  /* by group: it is among these */
     MT_VEC(bool) judged; /* of each site: it is to be */
-    bool exceeds;        /* some hold more at the last moment than all at the end */
+    MT_VEC(int64_t)
+    last; /* what each holds at the last moment; the first: all that is suppressed */
     struct mt_site_moments *out;
 };
 
@@ -140,22 +141,37 @@ static void judge(struct reading *r, struct mt_site_trend *site, const struct ch
     site->per_hour = ns ? mt_trend_per_hour(site->grew, passed) : MT_UNKNOWN;
 }
 
+static bool is_judged(const struct reading *r, uint32_t site)
+{
+    return site == SUPPRESSED ? !r->only : r->judged.v[site - 1];
+}
+
+/* Counts a change; of sites that nobody judges that is enough. */
+static void add_change(struct reading *r, uint32_t site, const struct mt_moment_change *c)
+{
+    while (r->last.n <= site)
+        *mt_vec_push(&r->last) = 0;
+    mt_wrap_inc(&r->last.v[site], c->bytes);
+    if (is_judged(r, site))
+        *mt_vec_push(&r->changes) = (struct change){site, c->moment, c->bytes};
+}
+
 /* Judges the sites that are to be, whose changes stand behind each other. */
 static void judge_sites(struct reading *r)
 {
     struct mt_site_moments *m = r->out;
+    bool exceeds = false; /* some hold more at the last moment than all at the end */
+    for (size_t i = 0; i < r->last.n; i++)
+        exceeds |= r->last.v[i] > r->last_b;
     for (size_t i = 0, end; i < r->changes.n; i = end) {
         const uint32_t site = r->changes.v[i].site;
-        int64_t last_b = 0;
         for (end = i; end < r->changes.n && r->changes.v[end].site == site; end++)
-            mt_wrap_inc(&last_b, r->changes.v[end].bytes);
-        r->exceeds |= last_b > r->last_b;
-        if (site == SUPPRESSED ? !r->only : r->judged.v[site - 1])
-            judge(r, site == SUPPRESSED ? &m->suppressed : &m->all.v[site - 1], &r->changes.v[i],
-                  end - i);
+            ;
+        judge(r, site == SUPPRESSED ? &m->suppressed : &m->all.v[site - 1], &r->changes.v[i],
+              end - i);
     }
-    end_levels(r, r->exceeds);
-    m->judged = r->changes.n &&
+    end_levels(r, exceeds);
+    m->judged = r->moments.changes.n &&
                 (m->each ? r->levels.n >= MT_RUN_ENDS_MIN
                          : mt_trend_can_tell(r->levels.v, r->levels.n, r->blocks->run->dur_ns));
 }
@@ -197,7 +213,7 @@ enum mt_status mt_site_moments_load(struct mt_allocations *blocks,
         if (by != MT_NONE)
             add_pattern(out, by);
         uint32_t site = by == MT_NONE ? site_of(&r, c->node) : SUPPRESSED;
-        *mt_vec_push(&r.changes) = (struct change){site, c->moment, c->bytes};
+        add_change(&r, site, c);
     }
     mt_sort_by_number(r.changes.v, r.changes.n, sizeof *r.changes.v, (uint32_t)out->all.n + 1);
     judge_sites(&r);
@@ -206,6 +222,7 @@ enum mt_status mt_site_moments_load(struct mt_allocations *blocks,
     mt_vec_free(&r.levels);
     mt_vec_free(&r.asked);
     mt_vec_free(&r.judged);
+    mt_vec_free(&r.last);
     free(r.site);
     return st;
 }

@@ -4,26 +4,24 @@
 #include <string.h>
 
 /* Far quicker than formatted output: a log may have hundreds of thousands. */
-static void add_number(struct mt_buf *b, int64_t v)
-{
-    char digits[24];
-    size_t at = sizeof digits;
-    uint64_t left = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-    do
-        digits[--at] = (char)('0' + left % 10);
-    while (left /= 10);
-    if (v < 0)
-        digits[--at] = '-';
-    mt_buf_add(b, digits + at, sizeof digits - at);
-}
-
 void mt_list_text_add(struct mt_buf *b, int64_t v)
 {
-    mt_buf_addc(b, b->n ? ',' : '[');
-    if (v == INT64_MIN)
-        mt_buf_adds(b, "null");
-    else
-        add_number(b, v);
+    static const char none[] = "null";
+    char text[24];
+    size_t at = sizeof text;
+    uint64_t left = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+    if (v == INT64_MIN) {
+        at -= sizeof none - 1;
+        memcpy(text + at, none, sizeof none - 1);
+    } else {
+        do
+            text[--at] = (char)('0' + left % 10);
+        while (left /= 10);
+        if (v < 0)
+            text[--at] = '-';
+    }
+    text[--at] = b->n ? ',' : '[';
+    mt_buf_add(b, text + at, sizeof text - at);
 }
 
 void mt_list_text_end(struct mt_buf *b)
@@ -31,7 +29,7 @@ void mt_list_text_end(struct mt_buf *b)
     mt_buf_addc(b, ']');
 }
 
-bool mt_list_text_next(const char **p, int64_t *v)
+static inline bool next(const char **p, int64_t *v)
 {
     enum { DIGITS = 19 }; /* of 64 bits */
     const char *at = *p;
@@ -47,6 +45,11 @@ bool mt_list_text_next(const char **p, int64_t *v)
     return (at > first) != none && (*at == ',' || *at == ']');
 }
 
+bool mt_list_text_next(const char **p, int64_t *v)
+{
+    return next(p, v);
+}
+
 void mt_held_text_add(struct mt_buf *b, int64_t size, const struct mt_held_change *c, int64_t last)
 {
     mt_list_text_add(b, mt_wrap_sub(c->moment, last));
@@ -58,8 +61,7 @@ void mt_held_text_add(struct mt_buf *b, int64_t size, const struct mt_held_chang
 bool mt_held_text_next(const char **p, int64_t size, struct mt_held_change *c)
 {
     int64_t moments;
-    if (!mt_list_text_next(p, &moments) || (!size && !mt_list_text_next(p, &c->bytes)) ||
-        !mt_list_text_next(p, &c->blocks))
+    if (!next(p, &moments) || (!size && !next(p, &c->bytes)) || !next(p, &c->blocks))
         return false;
     mt_wrap_inc(&c->moment, moments);
     if (size)

@@ -55,16 +55,28 @@ static uint32_t *new_place(struct mt_known_frames *known, int64_t id)
     return &(*of)[id % PAGE];
 }
 
+/* The text of an object or a file: there are few. id 0: it is unknown. */
+static enum mt_status few_text(struct mt_db *db, struct mt_tree *t, int64_t id, uint32_t *out,
+                               struct mt_err *err)
+{
+    *out = MT_NONE;
+    return id ? mt_load_text(db, t, id, out, err) : MT_OK;
+}
+
 /* s: a row of load_frames; NULL: a damaged database has none. */
-static void add_frame(struct mt_known_frames *known, struct mt_tree *t, int64_t id,
-                      const struct mt_stmt *s)
+static enum mt_status add_frame(struct mt_db *db, struct mt_known_frames *known, struct mt_tree *t,
+                                int64_t id, const struct mt_stmt *s, struct mt_err *err)
 {
     uint32_t *at = new_place(known, id);
     if (*at != MT_NONE)
-        return;
-    *at = (uint32_t)known->all.n;
+        return MT_OK;
     struct mt_known_frame f = {
         .id = id, .object = MT_NONE, .file = MT_NONE, .line = MT_NONE, .layer = MT_NONE};
+    if (s) {
+        MT_TRY(few_text(db, t, mt_stmt_int(s, 3), &f.object, err));
+        MT_TRY(few_text(db, t, mt_stmt_int(s, 4), &f.file, err));
+    }
+    *at = (uint32_t)known->all.n;
     f.name = s ? text_of(t, s, 1) : mt_strtab_add(&t->strings, "", 0);
     if (s) {
         f.is_python = mt_stmt_int(s, 2) == 6;
@@ -73,8 +85,6 @@ static void add_frame(struct mt_known_frames *known, struct mt_tree *t, int64_t 
         f.is_thread = mt_stmt_int(s, 2) == 3;
         f.is_label = mt_stmt_int(s, 2) == 4;
         f.is_size = mt_stmt_int(s, 2) == 5;
-        f.object = text_of(t, s, 3);
-        f.file = text_of(t, s, 4);
     }
     if (f.is_python && mt_python_is_users(mt_strtab_get(&t->strings, f.name)))
         f.line = f.name;
@@ -85,6 +95,7 @@ static void add_frame(struct mt_known_frames *known, struct mt_tree *t, int64_t 
         f.object = f.file = MT_NONE;
     }
     *mt_vec_push(&known->all) = f;
+    return MT_OK;
 }
 
 /* Reads the frames first..last, those that are not known, and `wanted` even where there is none. */
@@ -99,10 +110,9 @@ static enum mt_status read_range(struct mt_db *db, struct mt_tree *t, struct mt_
         MT_TRY(mt_stmt_step(f, &row, err));
         if (!row)
             break;
-        add_frame(known, t, mt_stmt_int(f, 0), f);
+        MT_TRY(add_frame(db, known, t, mt_stmt_int(f, 0), f, err));
     }
-    add_frame(known, t, wanted, NULL);
-    return MT_OK;
+    return add_frame(db, known, t, wanted, NULL, err);
 }
 
 /*

@@ -17,8 +17,9 @@ static void free_contents(struct mt_tree *t)
     mt_vec_free(&t->outside);
     mt_vec_free(&t->thread_names);
     mt_vec_free(&t->thread_ids);
-    mt_map_free(&t->shapes);
+    mt_map_free(&t->texts);
     mt_map_free(&t->lines);
+    mt_buf_free(&t->site);
 }
 
 static void free_tuples(struct mt_tree *t)
@@ -389,12 +390,12 @@ uint32_t mt_tree_thread(const struct mt_tree *t, int64_t id)
     return at < t->thread_ids.n && t->thread_ids.v[at] == id ? (uint32_t)at : MT_NONE;
 }
 
-enum mt_status mt_load_shape(struct mt_db *db, struct mt_tree *t, int64_t id, uint32_t *out,
-                             struct mt_err *err)
+enum mt_status mt_load_text(struct mt_db *db, struct mt_tree *t, int64_t id, uint32_t *out,
+                            struct mt_err *err)
 {
     struct mt_stmt *s;
     bool row;
-    *out = mt_map_get(&t->shapes, (uint64_t)id);
+    *out = mt_map_get(&t->texts, (uint64_t)id);
     if (*out != MT_NONE)
         return MT_OK;
     MT_TRY(mt_db_query(db, MT_Q_LOAD_STRING, &s, err));
@@ -402,7 +403,7 @@ enum mt_status mt_load_shape(struct mt_db *db, struct mt_tree *t, int64_t id, ui
     MT_TRY(mt_stmt_step(s, &row, err));
     const char *text = row ? mt_stmt_text(s, 0) : "";
     *out = mt_strtab_add(&t->strings, text, strlen(text));
-    *mt_map_at(&t->shapes, (uint64_t)id) = *out;
+    *mt_map_at(&t->texts, (uint64_t)id) = *out;
     return row ? mt_stmt_step(s, &row, err) : MT_OK;
 }
 
@@ -412,5 +413,5 @@ enum mt_status mt_load_tensor(struct mt_db *db, struct mt_tree *t, const struct 
     *out = MT_NONE;
     if (mt_stmt_kind(s, column) == MT_VALUE_NULL)
         return MT_OK;
-    return mt_load_shape(db, t, mt_stmt_int(s, column), out, err);
+    return mt_load_text(db, t, mt_stmt_int(s, column), out, err);
 }

@@ -102,13 +102,14 @@ struct mt_tree {
     MT_VEC(struct mt_tree_node) nodes;
     MT_VEC(struct mt_item) items;
     MT_VEC(struct mt_outside) outside;
-    bool has_lines;                            /* some node has one */
-    const char *outside_name;                  /* static: its row */
-    bool has_ops;                              /* Python's functions are around them, no rows */
-    MT_VEC(uint32_t) thread_names;             /* string ids */
-    MT_VEC(int64_t) thread_ids;                /* of the database, rising, in the same order */
-    struct mt_map shapes;                      /* and tensors: string id of the database -> ours */
-    struct mt_map lines;                       /* name of a function -> its site (sites.h) */
+    bool has_lines;                /* some node has one */
+    const char *outside_name;      /* static: its row */
+    bool has_ops;                  /* Python's functions are around them, no rows */
+    MT_VEC(uint32_t) thread_names; /* string ids */
+    MT_VEC(int64_t) thread_ids;    /* of the database, rising, in the same order */
+    struct mt_map texts; /* of shapes, tensors, objects, files: string id of the database -> ours */
+    struct mt_map lines; /* name of a function -> its site (sites.h) */
+    struct mt_buf site;  /* the last that was made (sites.h) */
     int64_t before_at_peak_b, before_at_end_b; /* what older blocks add to the level there */
     MT_VEC(const char **) tuples;              /* keys of groups, many in a piece */
     size_t tuple_used;                         /* of the last piece */
@@ -200,8 +201,8 @@ enum mt_status mt_load_threads(struct mt_db *db, const struct mt_run *run, struc
 /* Index of the thread of that id, MT_NONE = none. */
 uint32_t mt_tree_thread(const struct mt_tree *t, int64_t id);
 /* Our id of a string of the database. Errors: MT_EDB. */
-enum mt_status mt_load_shape(struct mt_db *db, struct mt_tree *t, int64_t id, uint32_t *out,
-                             struct mt_err *err);
+enum mt_status mt_load_text(struct mt_db *db, struct mt_tree *t, int64_t id, uint32_t *out,
+                            struct mt_err *err);
 
 /* The tensor of a block (a string) in a column of a row; MT_NONE: unknown. Errors: MT_EDB. */
 enum mt_status mt_load_tensor(struct mt_db *db, struct mt_tree *t, const struct mt_stmt *s,

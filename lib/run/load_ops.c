@@ -173,7 +173,7 @@ static enum mt_status read_keys(struct mt_op_loader *l, const struct mt_stmt *s,
     }
     if (!l->asked[MT_BY_SHAPE] || mt_stmt_kind(s, 5) == MT_VALUE_NULL)
         return MT_OK;
-    return mt_load_shape(l->db, l->t, mt_stmt_int(s, 5), &item->shape, err);
+    return mt_load_text(l->db, l->t, mt_stmt_int(s, 5), &item->shape, err);
 }
 
 /* Adds what an op did in other steps than the one it began in: the item is that of the op. */

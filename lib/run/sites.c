@@ -124,10 +124,10 @@ void mt_tree_site_add(struct mt_buf *out, const struct mt_tree *t, uint32_t node
 uint32_t mt_tree_site_text(struct mt_tree *t, uint32_t node)
 {
     const struct mt_tree_node *n = &t->nodes.v[node];
-    struct mt_buf text = {0};
     if (n->scope == MT_NONE)
         return mt_tree_line(t, node);
     const uint32_t line = n->line == MT_NONE ? n->top : known_line(t, node);
-    site_add(&text, t, n, mt_strtab_get(&t->strings, line));
-    return take(t, &text);
+    mt_buf_clear(&t->site); /* many are asked for: its room is kept */
+    site_add(&t->site, t, n, mt_strtab_get(&t->strings, line));
+    return mt_strtab_add(&t->strings, t->site.s, t->site.n);
 }

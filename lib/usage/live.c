@@ -75,7 +75,7 @@ static enum mt_status read_life(struct mt_allocations *l, const struct mt_stmt *
     MT_TRY(mt_load_tensor(l->db, &l->tree, s, 7, &out->origin.tensor, err));
     if (mt_stmt_kind(s, 4) == MT_VALUE_NULL)
         return MT_OK;
-    return mt_load_shape(l->db, &l->tree, mt_stmt_int(s, 4), &out->origin.shape, err);
+    return mt_load_text(l->db, &l->tree, mt_stmt_int(s, 4), &out->origin.shape, err);
 }
 
 /* Whether a block is of the categories that are looked at. */
