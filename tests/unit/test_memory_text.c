@@ -1,0 +1,164 @@
+/* Memory that programs print, among whatever else they print. */
+#include "tests/unit/process_log.h"
+#include "tests/unit/rows.h"
+
+#include <string.h>
+
+static const struct text_file {
+    const char *name, *text, *want; /* want: what read_process_log says */
+} texts[] = {
+    {"two names in a line are two figures, from then on",
+     "Initial RSS: 1 KiB\nPython RSS: 5 KiB, Process RSS: 7 KiB, Max RSS: 8 KiB, Peak RSS: 9 KiB\n"
+     "Process RSS: 6 KiB\nFinal RSS: 2 KiB\n",
+     "samples 4 from 0\nprocess 1024..2048 until 4 peak 8192\n"
+     "process_rss of process 7168 at 2\npeak_rss_2 of process 9216 at 2\n"
+     "peak_rss of process 8192 at 2\nprocess_rss of process 6144 at 3\nnote names 2\n"},
+    {"thousands with commas, and what stands right behind a unit",
+     "step 1,234: RSS: 999.5 KiB.\nstep 1,235 (RSS: 1,020.5 KiB)\nRSS: 2KiB/4KiB, GPU 1,002 KiB\n",
+     "samples 3 from 0\nprocess 1023488..2048 until 3 peak 1044992\n"
+     "gpu of process 1026048 at 3\nsteps 1234 1235\n"},
+    {"steps of so many, and what cannot be",
+     "Epoch 1/3:\nRSS: 5 MB\nEpoch 2/3: RSS: -5 MB\nRSS: 6 MB\nepoch 3/3x RSS: 7 MB\n",
+     "samples 5 from 0\nprocess 5242880..7340032 until 5 peak 7340032\nsteps 1 2\n"
+     "note skipped 1\nnote units 3\n"},
+    {"what stands behind the process's memory: what it became, its peak",
+     "RSS: 1 KiB -> 5 KiB\nRSS: 2 KiB (peak 7 KiB)\nRSS 2 KiB, GPU 1 KiB, peak 9 KiB\n",
+     "samples 3 from 0\nprocess 1024..2048 until 2 peak 7168\npeak_rss of process 7168 at 2\n"
+     "gpu of process 1024 at 3\n"},
+    {"how much more there is, or may be, is no level",
+     "RSS limit: 9 KiB\nRSS delta: 8 KiB, RSS: 2 KiB\nmemory usage increased from 1 KiB to 3 KiB\n"
+     "peak_rss_growth=7KiB\nRSS deltas: 4 KiB\n",
+     "samples 5 from 0\nprocess 2048..4096 until 5 peak 4096\nrss_limit of process 9216 at 1\n"
+     "rss_delta of process 8192 at 2\npeak_rss_growth of process 7168 at 4\n"},
+    {"words of that which are about something else, or when the rss was what it is",
+     "memory limit approaching rss: 1 KiB\n[diff] RSS: 2 KiB\nRSS after growth: 3 KiB\n"
+     "memory usage before change: 4 KiB\nchange in process rss: 9 KiB\ndelta max rss: 9 KiB\n"
+     "delta rss: 9 KiB\n",
+     "samples 7 from 0\nprocess 1024..4096 until 4 peak 4096\n"
+     "change_in_process_rss of process 9216 at 5\ndelta_max_rss of process 9216 at 6\n"
+     "delta_rss of process 9216 at 7\n"},
+    {"words of what was added, is allowed, or is an average or the least",
+     "RSS grew by 1 KiB to 5 KiB\nRSS increased by 9 KiB\nmin RSS: 1 KiB, RSS: 6 KiB\n"
+     "RSS grew to 7 KiB\nRSS budget 90 KiB, RSS 4 KiB, max allowed RSS 99 KiB\n"
+     "avg RSS 1 KiB, mean RSS 2 KiB\nsystem memory usage: 80 KiB\n",
+     "samples 7 from 0\nprocess 5120..4096 until 5 peak 7168\n"
+     "rss_grew_by of process 1024 at 1\nrss_increased_by of process 9216 at 2\n"
+     "min_rss of process 1024 at 3\nrss_budget of process 92160 at 5\n"
+     "max_allowed_rss of process 101376 at 5\navg_rss of process 1024 at 6\n"
+     "mean_rss of process 2048 at 6\nsystem_memory_usage of process 81920 at 7\n"},
+    {"when the rss was what it is, in more words",
+     "RSS after loading the target: 1 KiB\nRSS once caches were freed: 2 KiB\n",
+     "samples 2 from 0\nprocess 1024..2048 until 2 peak 2048\n"},
+    {"memory usage of others than the process",
+     "memory usage: 4 KiB\ntotal memory usage: 9 KiB\nKV cache memory usage: 8 KiB\n"
+     "input memory usage: 5 KiB\nvirtual memory usage=7 KiB, process memory usage=3 KiB\n",
+     "samples 5 from 0\nprocess 4096..3072 until 5 peak 5120\n"
+     "total_memory_usage of process 9216 at 2\nkv_cache_memory_usage of process 8192 at 3\n"
+     "virtual_memory_usage of process 7168 at 5\n"},
+    {"a peak in words", "RSS is 5 KiB; Peak was 9 KiB\nRSS 4 KiB\n",
+     "samples 2 from 0\nprocess 5120..4096 until 2 peak 9216\npeak_rss of process 9216 at 1\n"},
+    {"what tracemalloc has is none of the process",
+     "Current memory usage is 5.5MB; Peak was 9MB\nRSS 4 KiB\n"
+     "Current memory usage: 5 KiB, Peak: 9 KiB\n",
+     "samples 3 from 0\nprocess unchanged peak 4096\n"
+     "current_memory_usage_is of process 5500000 at 1\npeak_memory_usage of process 9000000 at 1\n"
+     "current_memory_usage of process 5120 at 3\npeak_memory_usage of process 9216 at 3\n"},
+    {"parts of the rss are none",
+     "VmRSS: 9 KiB\nRssAnon: 5 KiB\nRssFile: 3 KiB\nRssShmem: 1 KiB\n"
+     "anon-rss:4kib, file-rss:2kib\n",
+     "samples 5 from 0\nprocess unchanged peak 9216\nanon of process 5120 at 2\n"
+     "file of process 3072 at 3\nshmem of process 1024 at 4\nanon of process 4096 at 5\n"
+     "file of process 2048 at 5\n"},
+    {"the memory usage of a device that is named before it, and the rss of children",
+     "[GPU 0] Memory usage: 7 KiB, RSS: 3 KiB\nRSS: 4 KiB\nchildren rss: 9 KiB\n"
+     "cuda:0 memory usage: 8 KiB\n",
+     "samples 4 from 0\nprocess 3072..4096 until 2 peak 4096\n"
+     "memory_usage of process 7168 at 1\nchildren_rss of process 9216 at 3\n"
+     "memory_usage of process 8192 at 4\n"},
+    {"lines of several ranks",
+     "[rank0]: RSS 5 KiB\n[rank1]: RSS 9 KiB, gpu 3 KiB\n[Rank 1] RSS 8 KiB\n"
+     "RSS 2 KiB (rank 0)\n",
+     "samples 4 from 0\nprocess:rank0 5120..2048 until 4 peak 5120\n"
+     "process:rank1 9216..8192 until 3 peak 9216\ngpu of process:rank1 3072 at 2\n"},
+    {"lines of several processes", "pid=3 RSS 5 KiB\npid: 4 RSS 9 KiB\npid: 4 RSS 8 KiB\n",
+     "samples 3 from 0\nprocess:3 unchanged peak 5120\nprocess:4 9216..8192 until 3 peak 9216\n"},
+    {"what another began has no figure that stands in front of it",
+     "RSS 5 KiB\nRSS 9 KiB, spawned worker pid 7\nRSS 6 KiB, spawned worker pid 8\n",
+     "samples 3 from 0\nprocess 5120..6144 until 3 peak 9216\n"},
+    {"devices of one process are no processes",
+     "RSS 5 KiB\n[GPU 0] allocated: 2 KiB\n[GPU 1] allocated: 3 KiB\n",
+     "samples 3 from 0\nprocess unchanged peak 5120\nallocated of process 2048 at 2\n"
+     "allocated of process 3072 at 3\n"},
+    {"tags of mpirun",
+     "[1,0]<stdout>: RSS 5 KiB\n[1,1]<stdout>:RSS 7 KiB\n[1,0]<stderr>:RSS 6 KiB\n[1,1]<s\n",
+     "samples 3 from 0\nprocess:rank0 5120..6144 until 3 peak 6144\n"
+     "process:rank1 unchanged peak 7168\n"},
+    {"clients that one process may tell of",
+     "client 1: done; RSS 5 KiB\nclient 2: done; RSS 6 KiB\nclient 3: done; RSS 7 KiB\n",
+     "samples 3 from 0\nprocess 5120..7168 until 3 peak 7168\nnote processes 3\n"},
+    {"clients that are there again",
+     "client 1: RSS 5 KiB\nclient 2: RSS 6 KiB\nclient 1: RSS 7 KiB\n",
+     "samples 3 from 0\nprocess:client1 5120..7168 until 3 peak 7168\n"
+     "process:client2 unchanged peak 6144\n"},
+    {"a line of several owners",
+     "worker 0 rss 1 KiB worker 1 rss 7 KiB\nworker 0 rss 2 KiB worker 1 rss 8 KiB\n"
+     "rss rank0: 3 KiB, rank1: 9 KiB\nRSS: rank 0 4 KiB | rank 1 5 KiB\n",
+     "samples 4 from 0\nprocess:worker0 1024..2048 until 2 peak 2048\n"
+     "process:worker1 7168..8192 until 2 peak 8192\nprocess:rank0 3072..4096 until 4 peak 4096\n"
+     "process:rank1 9216..5120 until 4 peak 9216\n"},
+    {"owners behind what is theirs, or in words that memtool does not know",
+     "RSS 1 KiB (rank 0), RSS 7 KiB (rank 1)\n"
+     "train rss 3 KiB | loader rss 1 KiB\ntrain rss 4 KiB | loader rss 1 KiB\n",
+     "samples 2 from 0\nprocess 3072..4096 until 2 peak 4096\nloader_rss of process 1024 at 1\n"
+     "loader_rss of process 1024 at 2\nnote processes 2\nnote names 1\n"},
+    {"ranks whose steps come one behind the other, and begin again",
+     "[rank0] step 1 RSS 1 KiB\n[rank0] step 2 RSS 2 KiB\n[rank0] step 1 RSS 3 KiB\n"
+     "[rank1] step 1 RSS 4 KiB\n[rank1] step 2 RSS 5 KiB\n[rank1] step 1 RSS 6 KiB\n",
+     "samples 6 from 0\nprocess:rank0 1024..3072 until 3 peak 3072\n"
+     "process:rank1 4096..6144 until 6 peak 6144\nsteps 1 2 3\nnote steps_renumbered 2\n"},
+    {"steps that begin again, of two lines each",
+     "step 1 a\nstep 1 RSS 1 KiB\nstep 2 a\nstep 2 RSS 2 KiB\nstep 1 a\nstep 1 RSS 3 KiB\n",
+     "samples 6 from 0\nprocess 1024..3072 until 6 peak 3072\nsteps 1 2 3\nnote steps_renumbered "
+     "1\n"},
+    {"bars of progress, colours, brackets around steps",
+     "\r[step 1] rss \033[1m1 KiB\033[0m\r[step 2] rss 2 KiB\r\n\033[32m[step 3/9] rss 3 KiB\n"
+     " step     4/  9 | rss 4 KiB\n",
+     "samples 4 from 0\nprocess 1024..4096 until 4 peak 4096\nsteps 1 2 3 4\n"},
+    {"lines of one rank", "rank 1 rapid 2 RSS 5 KiB\nrank 1 rapid 3 RSS 9 KiB\nranks 5 RSS 6 KiB\n",
+     "samples 3 from 0\nprocess 5120..6144 until 3 peak 9216\n"},
+    {"before and after", "RSS before: 1 KiB after: 5 KiB\nRSS 2 KiB after 7 KiB\n",
+     "samples 2 from 0\nprocess 1024..2048 until 2 peak 5120\n"},
+    {"the process's memory in no unit is lost, where other lines have one",
+     "RSS: 1,5 KiB\nRSS: 2G\nRSS: 3 KiB, RSS feed: 3\nRSS: 4 KiB\nRSS: 1,020,5 KiB\nRSS: 7\n",
+     "samples 2 from 0\nprocess 3072..4096 until 2 peak 4096\nnote skipped 4\n"},
+    {"a comma of fractions", "RSS (MB): 1.5\nRSS (MB): 2,5\nRSS (MB): 2.000,5\nRSS (MB): 3\n",
+     "samples 2 from 0\nprocess 1572864..3145728 until 2 peak 3145728\nnote skipped 2\nnote units "
+     "2\n"},
+    {"time -v: how long it took is damaged",
+     "\tElapsed (wall clock) time (h:mm:ss or m:ss): 0:04.G7\n"
+     "\tMaximum resident set size (kbytes): 100\n",
+     "(null) 0 from 0\nprocess unchanged peak 102400\nnote skipped 1\n"},
+    {"the name that was there first is the rss",
+     "RSS: 5 KiB\nOwn RSS: 7 KiB | RSS: 6 KiB\nOwn RSS: 8 KiB | RSS: 6 KiB\n",
+     "samples 3 from 0\nprocess 5120..6144 until 2 peak 6144\nown_rss of process 7168 at 2\n"
+     "own_rss of process 8192 at 3\nnote names 1\n"},
+    {"names in different lines are one figure at different times",
+     "RSS before: 5 KiB\nRSS after: 7 KiB\n",
+     "samples 2 from 0\nprocess 5120..7168 until 2 peak 7168\n"},
+};
+
+static void test_text(void **state)
+{
+    const struct text_file *f = *state;
+    struct mt_buf out = {0};
+    read_process_log(&out, &mt_reader_memory_text, f->text, strlen(f->text), NULL);
+    assert_string_equal(out.s, f->want);
+    mt_buf_free(&out);
+}
+
+int main(void)
+{
+    struct row_tests t = {.n = 0};
+    ROWS_ADD(&t, test_text, texts);
+    return ROWS_RUN(&t, "memory-text");
+}
