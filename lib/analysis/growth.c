@@ -185,6 +185,14 @@ static enum mt_growth_verdict judge(const struct curve *c, struct mt_growth *g, 
     return most < -flat ? MT_GROWTH_FALLS : MT_GROWTH_FLAT;
 }
 
+/* How often it was looked at from one time to another. */
+static int64_t looks_in(const struct mt_growth_wanted *w, int64_t from_ns, int64_t to_ns)
+{
+    const double all = (double)(to_ns - from_ns) / w->look_ns + 1e-6;
+    const double seen = ((double)w->seen_ns - (double)from_ns) / w->look_ns + 1;
+    return (int64_t)(w->seen_ns ? fmax(fmin(all, seen), 0) : all);
+}
+
 /* A window of at least so many looks, and steps. */
 static bool is_seen(const struct curve *c, const struct mt_growth *g)
 {
@@ -217,7 +225,7 @@ static void judge_window(const struct curve *c, double from, double to, double s
     out->from_ns = time_of(c, from);
     out->to_ns = time_of(c, to);
     out->units = to - from;
-    out->look_n = (int64_t)((double)(out->to_ns - out->from_ns) / c->wanted->look_ns + 1e-6);
+    out->look_n = looks_in(c->wanted, out->from_ns, out->to_ns);
     if (!is_seen(c, out) || (is_brief(c, out) && !out->late))
         return;
     double most = fmin((double)out->look_n, c->steps ? fmin(out->units, PARTS) : PARTS);

@@ -50,7 +50,8 @@ struct mt_growth_wanted {
     bool timed;                   /* times are ns, else events */
     int64_t warmup;               /* steps */
     int64_t first_ns, last_ns;    /* it was looked at from then to then, */
-    double look_ns;               /* as often as this, on average */
+    double look_ns;               /* as often as this, on average; */
+    int64_t seen_ns;              /* the last time then; 0: not known */
 };
 
 /* Of the levels of a process: changes, as looks showed them. */
@@ -89,8 +90,8 @@ struct mt_growth_process {
     enum mt_growth_part part;
     bool loads;    /* it grew while it loaded what it needs, and had only just begun */
     bool refills;  /* it may grow where that has freed memory, and nobody sees it */
-    bool young;    /* a child that was there for less than half of the run, or whose level never
-                      changed: that it cannot be judged says nothing */
+    bool young;    /* a child that was there for less than half of the run, or looked at once: that
+                      it cannot be judged says nothing */
     unsigned gaps; /* why it may have grown unseen, enum mt_gap or-ed; 0: it has not */
 };
 enum mt_status mt_growth_load(struct mt_db *db, const struct mt_run *run,

@@ -28,9 +28,16 @@ static bool is_first(const struct mt_run_device *device)
     return strcmp(device->name, name) == 0;
 }
 
+/* Whether the levels have the first look at it and the last: not in runs of earlier versions, nor
+ * of a recorder that was killed. */
+static bool has_looks(const struct mt_run *run, const struct mt_levels *l)
+{
+    return l->all.n && !l->all.v[0].record && !mt_run_notes_get(&run->notes, MT_NOTE_CUT);
+}
+
 /* When it was looked at. The command, and what a log is about, was there from the begin to the end
- * of the run; others from their first change on. Where they ended is not known, and their last
- * level holds on: they do not grow any more. Levels have the numbers of the looks. */
+ * of the run; others from their first look on. Where they ended is not known, and their last level
+ * holds on: they do not grow any more. Levels have the numbers of the looks. */
 static void find_looks(const struct mt_run *run, const struct mt_run_device *device,
                        const struct mt_levels *l, int64_t until_ns, struct mt_growth_wanted *out)
 {
@@ -40,6 +47,7 @@ static void find_looks(const struct mt_run *run, const struct mt_run_device *dev
     out->last_ns = run->dur_ns < until_ns ? run->dur_ns : until_ns;
     if (l->all.n && last->record > first->record)
         out->look_ns = (double)(last->t_ns - first->t_ns) / (double)(last->record - first->record);
+    out->seen_ns = has_looks(run, l) ? last->t_ns : 0;
     if (whole && run->record_n > 0)
         out->look_ns = out->look_ns > 0 ? fmin(out->look_ns, (double)run->dur_ns)
                                         : (double)run->dur_ns / (double)run->record_n;
@@ -137,7 +145,7 @@ static enum mt_status doubt_begin(struct mt_db *db, const struct mt_run *run,
 
 /* ---- all of it ---- */
 
-/* Whether a process was there for less than half of the run, or never changed. */
+/* Whether a process was there for less than half of the run, or looked at once. */
 static enum mt_status is_young(struct mt_db *db, const struct mt_run *run,
                                const struct mt_run_device *device, const struct mt_levels *l,
                                bool *young, struct mt_err *err)
@@ -148,6 +156,8 @@ static enum mt_status is_young(struct mt_db *db, const struct mt_run *run,
         return MT_OK;
     MT_TRY(mt_process_end(db, run, device, &end_ns, err));
     end_ns = end_ns < run->dur_ns ? end_ns : run->dur_ns;
+    if (has_looks(run, l) && l->all.v[l->all.n - 1].t_ns < end_ns)
+        end_ns = l->all.v[l->all.n - 1].t_ns;
     *young = l->all.n < 2 || end_ns - from_ns < run->dur_ns / 2;
     return MT_OK;
 }
@@ -164,7 +174,7 @@ enum mt_status mt_growth_load(struct mt_db *db, const struct mt_run *run,
     out->wanted.timed = strcmp(run->time_unit, "ns") == 0;
     MT_TRY(find_gaps(db, run, device, &out->gaps, &until_ns, err));
     if (mt_device_knows(device, MT_KNOWS_LEVEL)) {
-        MT_TRY(mt_levels_load(db, run, device, l, err));
+        MT_TRY(mt_levels_load_looks(db, run, device, l, err));
         find_looks(run, device, l, until_ns, &out->wanted);
     }
     out->there = (struct mt_window){out->wanted.first_ns, out->wanted.last_ns};

@@ -60,12 +60,10 @@ static void close_chunk(struct mt_packer *p, struct mt_curve *c)
     s->start_b = s->last.level_b;
 }
 
-void mt_packer_add(struct mt_packer *p, struct mt_curve *c, int64_t record, int64_t t_ns,
-                   int64_t bytes, uint32_t origin)
+static void add(struct mt_packer *p, struct mt_curve *c, int64_t record, int64_t t_ns,
+                int64_t bytes, uint32_t origin)
 {
     struct mt_usage_chunk *s = &p->now;
-    if (!bytes)
-        return;
     struct mt_level l = {t_ns, mt_wrap_add(s->last.level_b, bytes), record};
     if (!s->change_n) {
         s->first_record = record;
@@ -85,6 +83,18 @@ void mt_packer_add(struct mt_packer *p, struct mt_curve *c, int64_t record, int6
     s->last = l;
     if (++s->change_n == MT_CHUNK_CHANGES)
         close_chunk(p, c);
+}
+
+void mt_packer_add(struct mt_packer *p, struct mt_curve *c, int64_t record, int64_t t_ns,
+                   int64_t bytes, uint32_t origin)
+{
+    if (bytes)
+        add(p, c, record, t_ns, bytes, origin);
+}
+
+void mt_packer_look(struct mt_packer *p, struct mt_curve *c, int64_t record, int64_t t_ns)
+{
+    add(p, c, record, t_ns, 0, MT_ORIGIN_OUTSIDE);
 }
 
 void mt_packer_end(struct mt_packer *p, struct mt_curve *c)

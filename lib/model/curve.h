@@ -4,7 +4,8 @@
  *
  * Packed, a change is four unsigned LEB128 numbers: records since the change before (or since
  * first_record), nanoseconds since it (or since first_ns), its bytes as zigzag (2 b, or -2 b - 1 of
- * what is freed), and where its block was allocated. Records that change nothing are left out.
+ * what is freed), and where its block was allocated. Records that change nothing are left out, but
+ * for the first and the last look at a process: changes of 0 bytes.
  */
 #ifndef MT_CURVE_H
 #define MT_CURVE_H
@@ -56,6 +57,8 @@ struct mt_packer {
 void mt_packer_start(struct mt_packer *p, uint16_t device, int64_t start_b);
 void mt_packer_add(struct mt_packer *p, struct mt_curve *c, int64_t record, int64_t t_ns,
                    int64_t bytes, uint32_t origin);
+/* The same of a record that changes nothing, and is kept. */
+void mt_packer_look(struct mt_packer *p, struct mt_curve *c, int64_t record, int64_t t_ns);
 void mt_packer_end(struct mt_packer *p, struct mt_curve *c);
 
 /*

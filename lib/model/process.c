@@ -142,13 +142,17 @@ enum mt_status mt_process_named(struct mt_process_log *log, const char *kind, co
 /* The first process was there before its first level, and had as much; a child was not. */
 static void put(struct mt_process_log *log, struct mt_process *p, int64_t t, int64_t bytes)
 {
+    struct mt_curve *curve = &log->rec->history.curve;
     if (!p->any) {
         p->start_b = p == log->all.v || p->older ? bytes : 0;
         p->level_b = p->start_b;
         mt_packer_start(&p->packer, p->device, p->start_b);
+        if (p->start_b == bytes)
+            mt_packer_look(&p->packer, curve, p->level_n, t);
     }
-    mt_packer_add(&p->packer, &log->rec->history.curve, p->level_n++, t, bytes - p->level_b,
-                  MT_ORIGIN_OUTSIDE);
+    if (p->level_b != bytes)
+        p->kept = p->level_n;
+    mt_packer_add(&p->packer, curve, p->level_n++, t, bytes - p->level_b, MT_ORIGIN_OUTSIDE);
     p->any = true;
     p->level_b = bytes;
     if (p->peak_b == MT_UNKNOWN || bytes > p->peak_b) {
@@ -273,10 +277,20 @@ static int mark_cmp(const void *a, const void *b)
     return x->action < y->action ? -1 : x->action > y->action;
 }
 
+void mt_process_looked(struct mt_process_log *log, size_t process)
+{
+    struct mt_process *p = &log->all.v[process];
+    if (p->kept + 1 >= p->level_n)
+        return;
+    p->kept = p->level_n - 1;
+    mt_packer_look(&p->packer, &log->rec->history.curve, p->kept, p->now);
+}
+
 static void close_process(struct mt_process_log *log, struct mt_process *p)
 {
     struct mt_recording *r = log->rec;
     struct mt_device *d = &r->devices.v[p->device];
+    mt_process_looked(log, (size_t)(p - log->all.v));
     if (p->any)
         mt_packer_end(&p->packer, &r->history.curve);
     d->start_b = p->any ? p->start_b : 0;

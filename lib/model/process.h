@@ -1,7 +1,9 @@
 /*
  * process.h - where readers of process logs put what they read: what the system counted of each
  * process over time. The level of a process is its resident memory (rss), and every value of it is
- * kept: nothing is known between two of them. All else that is counted are samples.
+ * kept: nothing is known between two of them. Of values that are the same the first is, and the
+ * last one of all: their numbers and times say how often it was looked at, and until when. All else
+ * that is counted are samples.
  *
  * A reader opens one for the recording, names processes, and gives their values in order of time;
  * closing leaves devices, their curves, steps and marks in the recording. Times are ns from the
@@ -26,6 +28,7 @@ struct mt_process {
     int64_t peak_b, peak_ns; /* MT_UNKNOWN: none; no time */
     int64_t peak_level;      /* its number */
     int64_t level_n;
+    int64_t kept; /* the number of the last level in the curve */
     struct mt_packer packer;
 };
 
@@ -94,6 +97,9 @@ static inline unsigned mt_process_knows(const struct mt_process *p)
 /* Of a figure that was rounded, by at most `off`, and which the system counts in whole units: that
  * many units in bytes. Where no such number is near, the figure. */
 int64_t mt_process_whole(int64_t bytes, int64_t unit, int64_t off);
+
+/* That was the last level of a process, so far: it is in the curve, though it may be no change. */
+void mt_process_looked(struct mt_process_log *log, size_t process);
 
 enum mt_status mt_process_close(struct mt_process_log *log, struct mt_err *err);
 

@@ -465,7 +465,10 @@ void mt_live_note(struct mt_live *live, enum mt_note_kind kind, int64_t bytes, c
 
 enum mt_status mt_live_end(struct mt_live *live, int64_t t_ns, struct mt_err *err)
 {
-    for (size_t i = 0; i < live->all.n; i++)
+    for (size_t i = 0; i < live->all.n; i++) {
         MT_TRY(end_interval(live, i, err));
+        mt_process_looked(&live->log, i);
+        live->all.v[i].changed = true;
+    }
     return in_transaction(live, t_ns, true, err);
 }

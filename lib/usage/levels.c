@@ -11,13 +11,16 @@
 struct collector {
     const struct mt_run *run;
     struct mt_levels *out;
+    bool changes; /* of each what changed is known, and what does not is left out */
 };
 
 static void use_change(void *closure, const struct mt_change *change)
 {
     struct collector *c = closure;
     int64_t record = change->level.record;
-    bool of_records = c->run->record_end > 0;                        /* else moments are numbered */
+    bool of_records = c->run->record_end > 0; /* else moments are numbered */
+    if (c->changes && !change->bytes)
+        return;
     if (record >= 0 && (!of_records || record < c->run->record_end)) /* else: a damaged database */
         *mt_vec_push(&c->out->all) = change->level;
 }
@@ -129,7 +132,16 @@ enum mt_status mt_levels_load(struct mt_db *db, const struct mt_run *run,
                               const struct mt_run_device *device, struct mt_levels *out,
                               struct mt_err *err)
 {
-    struct collector c = {run, out};
+    struct collector c = {run, out, true};
+    *out = (struct mt_levels){.start_b = device->start_b};
+    return mt_changes_each(db, run, device, use_change, &c, err);
+}
+
+enum mt_status mt_levels_load_looks(struct mt_db *db, const struct mt_run *run,
+                                    const struct mt_run_device *device, struct mt_levels *out,
+                                    struct mt_err *err)
+{
+    struct collector c = {run, out, false};
     *out = (struct mt_levels){.start_b = device->start_b};
     return mt_changes_each(db, run, device, use_change, &c, err);
 }
@@ -138,7 +150,7 @@ enum mt_status mt_levels_load_near(struct mt_db *db, const struct mt_run *run,
                                    const struct mt_run_device *device, const int64_t *moments,
                                    size_t n, struct mt_levels *out, struct mt_err *err)
 {
-    struct collector c = {run, out};
+    struct collector c = {run, out, false};
     *out = (struct mt_levels){.start_b = device->start_b};
     int64_t *sorted = mt_alloc((n + 1) * sizeof *sorted);
     if (n) {

@@ -13,10 +13,14 @@ struct mt_levels {
     MT_VEC(struct mt_level) all;
 };
 
-/* The levels of one device, 24 bytes for each of its records. Errors: MT_EDB. */
+/* The levels of one device, 24 bytes for each of its records that change it. Errors: MT_EDB. */
 enum mt_status mt_levels_load(struct mt_db *db, const struct mt_run *run,
                               const struct mt_run_device *device, struct mt_levels *out,
                               struct mt_err *err);
+/* The same with the first and the last look at a process, which may change nothing. */
+enum mt_status mt_levels_load_looks(struct mt_db *db, const struct mt_run *run,
+                                    const struct mt_run_device *device, struct mt_levels *out,
+                                    struct mt_err *err);
 
 /*
  * The same with fewer levels, for those who look at some moments only: between two neighbours of

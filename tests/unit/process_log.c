@@ -6,24 +6,63 @@
 
 #include <string.h>
 
+/* What its curve says: looks that change nothing are none. */
+struct curve {
+    bool any;
+    struct mt_level last;
+};
+
+static void use_change(void *closure, const struct mt_change *change)
+{
+    struct curve *c = closure;
+    if (!change->bytes)
+        return;
+    c->any = true;
+    c->last = change->level;
+}
+
 static void describe_device(struct mt_buf *out, const struct mt_recording *r, size_t device)
 {
+    const struct mt_curve *curve = &r->history.curve;
     char name[MT_DEVICE_NAME];
-    const struct mt_usage_chunk *first = NULL, *last = NULL;
-    for (size_t i = 0; i < r->history.curve.chunks.n; i++) {
-        const struct mt_usage_chunk *c = &r->history.curve.chunks.v[i];
-        if (c->device != device)
-            continue;
-        first = first ? first : c;
-        last = c;
+    struct curve of = {0};
+    for (size_t i = 0; i < curve->chunks.n; i++) {
+        const struct mt_usage_chunk *c = &curve->chunks.v[i];
+        if (c->device == device)
+            mt_usage_chunk_unpack(c, (const uint8_t *)curve->packed.s + c->at, c->bytes, use_change,
+                                  &of);
     }
     mt_rec_device_name(r, &r->devices.v[device], name);
-    if (first)
-        mt_buf_addf(out, "%s %lld..%lld until %lld", name, (long long)first->start_b,
-                    (long long)last->last.level_b, (long long)last->last.t_ns);
+    if (of.any)
+        mt_buf_addf(out, "%s %lld..%lld until %lld", name, (long long)r->devices.v[device].start_b,
+                    (long long)of.last.level_b, (long long)of.last.t_ns);
     else
         mt_buf_addf(out, "%s unchanged", name);
     mt_buf_addf(out, " peak %lld\n", (long long)r->devices.v[device].peak_b);
+}
+
+static void add_look(void *closure, const struct mt_change *change)
+{
+    const struct mt_level *l = &change->level;
+    mt_buf_addf(closure, " %lld:%lld@%lld", (long long)l->record, (long long)l->level_b,
+                (long long)l->t_ns);
+}
+
+void describe_looks(struct mt_buf *out, const struct mt_recording *r)
+{
+    const struct mt_curve *curve = &r->history.curve;
+    char name[MT_DEVICE_NAME];
+    for (size_t i = 0; i < r->devices.n; i++) {
+        mt_rec_device_name(r, &r->devices.v[i], name);
+        mt_buf_adds(out, name);
+        for (size_t k = 0; k < curve->chunks.n; k++) {
+            const struct mt_usage_chunk *c = &curve->chunks.v[k];
+            if (c->device == i)
+                mt_usage_chunk_unpack(c, (const uint8_t *)curve->packed.s + c->at, c->bytes,
+                                      add_look, out);
+        }
+        mt_buf_adds(out, "\n");
+    }
 }
 
 static void describe(struct mt_buf *out, const struct mt_recording *r)

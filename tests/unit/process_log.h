@@ -11,4 +11,7 @@
 void read_process_log(struct mt_buf *out, const struct mt_reader *reader, const char *text,
                       size_t n, const char *where);
 
+/* Adds a line for each device: its changes and looks, "number:level@time". */
+void describe_looks(struct mt_buf *out, const struct mt_recording *r);
+
 #endif

@@ -1,4 +1,5 @@
 /* Readers of process logs: small files, whole, damaged and strange, and what becomes of them. */
+#include "lib/model/process.h"
 #include "tests/unit/process_log.h"
 #include "tests/unit/rows.h"
 
@@ -196,9 +197,65 @@ static const struct log_file logs[] = {
     {"query_range: nothing", &mt_reader_prometheus_json, MATRIX(""), NOTHING},
 
 };
+/* ---- when a process was looked at ---- */
+
+/* Looks at two processes; want: what describe_looks says. */
+static const struct looks {
+    const char *name, *want;
+    struct look {
+        size_t process;
+        int64_t t, bytes, peak;
+    } all[8];
+} looks[] = {
+    {"of looks that change nothing there are the first and the last",
+     "process:7 0:5@0 3:5@30\nprocess:8 0:9@1 2:9@21\n",
+     {{0, 0, 5, 0},
+      {1, 1, 9, 0},
+      {0, 10, 5, 0},
+      {1, 11, 9, 0},
+      {0, 20, 5, 0},
+      {1, 21, 9, 0},
+      {0, 30, 5, 0}}},
+    {"of one look there is one",
+     "process:7 0:5@0\nprocess:8 0:9@1\n",
+     {{0, 0, 5, 0}, {1, 1, 9, 0}}},
+    {"a change is the last look",
+     "process:7 0:5@0 2:6@20\nprocess:8\n",
+     {{0, 0, 5, 0}, {0, 10, 5, 0}, {0, 20, 6, 0}}},
+    {"a peak is between two looks",
+     "process:7 0:5@0 1:8@0 2:5@0 4:5@20\nprocess:8\n",
+     {{0, 0, 5, 8}, {0, 10, 5, 0}, {0, 20, 5, 0}}},
+};
+
+static void test_looks(void **state)
+{
+    const struct looks *l = *state;
+    struct mt_recording rec;
+    struct mt_process_log log;
+    struct mt_err err = MT_ERR_INIT;
+    struct mt_buf out = {0};
+    size_t process;
+    mt_rec_init(&rec);
+    mt_process_open(&log, &rec);
+    for (int64_t number = 7; number < 9; number++)
+        assert_int_equal(mt_process_of(&log, number, &process, &err), MT_OK);
+    for (const struct look *k = l->all; k->bytes; k++) {
+        assert_int_equal(mt_process_level(&log, k->process, k->t, k->bytes, &err), MT_OK);
+        if (k->peak)
+            assert_int_equal(mt_process_peak(&log, k->process, k->peak, &err), MT_OK);
+    }
+    assert_int_equal(mt_process_close(&log, &err), MT_OK);
+    mt_process_free(&log);
+    describe_looks(&out, &rec);
+    assert_string_equal(out.s, l->want);
+    mt_buf_free(&out);
+    mt_rec_free(&rec);
+}
+
 int main(void)
 {
     struct row_tests t = {.n = 0};
     ROWS_ADD(&t, test_log, logs);
+    ROWS_ADD(&t, test_looks, looks);
     return ROWS_RUN(&t, "process logs");
 }
