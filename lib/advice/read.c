@@ -188,6 +188,8 @@ static void add_block(void *closure, const int64_t *cells)
     b.rule =
         cells[7] > 0 && cells[7] < MT_CATEGORY_RULE_N ? (uint8_t)cells[7] : MT_CATEGORY_NO_RULE;
     b.category = mt_category_of_rule[b.rule];
+    if (b.rule == MT_CATEGORY_R5C) /* stays, whatever gradients do */
+        b.category = MT_CATEGORY_NONE;
     b.node = b.alloc_op == MT_NONE ? MT_NONE : f->ops.v[b.alloc_op].node;
     *mt_vec_push(&f->blocks) = b;
     *mt_vec_push(&r->tensor) = cells[8];

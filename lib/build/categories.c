@@ -28,6 +28,7 @@ struct finder {
     struct mt_place *places;
     struct mt_round_list rounds;
     struct mt_trainings trainings;
+    bool reduces; /* DistributedDataParallel is at work */
     bool sharded; /* gradients are not as large as what learns, and building leaves nodes, too */
     struct mt_above leaf, step, graph; /* ops around one: as in places.h; that left a node for
                                           backward */
@@ -102,6 +103,37 @@ static uint32_t backward_at(const struct finder *f, int64_t t_ns)
     return n && t_ns <= f->backwards.v[n - 1].end_ns ? (uint32_t)n - 1 : MT_NONE;
 }
 
+/* ---- what comes next ---- */
+
+/* The place of the op that begins next on the thread when that of a record has ended; NULL: none.
+ */
+static const struct mt_place *next_place(const struct finder *f, const struct mt_record *rec)
+{
+    const struct mt_thread *t = &f->r->threads.v[rec->thread];
+    size_t next = rec->op - t->op_base;
+    const int64_t end_ns = t->ops.v[next].end_ns;
+    do
+        next++;
+    while (next < t->ops.n && t->ops.v[next].end_ns < end_ns);
+    return next < t->ops.n ? &f->places[t->ops.v[next].node] : NULL;
+}
+
+/* Whether torch.tensor makes it of a list of numbers. */
+static bool is_of_numbers(const struct finder *f, const struct mt_record *rec)
+{
+    const struct mt_place *next = next_place(f, rec);
+    return next && next->converts;
+}
+
+/* Whether the reducer of DistributedDataParallel makes it: empty, and then views of its parts. */
+static bool is_bucket(const struct finder *f, const struct life *l)
+{
+    if (!f->reduces || !l->place->top || !l->place->empty)
+        return false;
+    const struct mt_place *next = next_place(f, l->alloc);
+    return next && next->strides;
+}
+
 /* ---- rules of one block alone ---- */
 
 static bool is_temporary(struct finder *f, const struct life *l)
@@ -125,7 +157,7 @@ static enum mt_category_rule rule_in_backward(const struct finder *f, const stru
     return MT_CATEGORY_R6;
 }
 
-/* R1 to R6; MT_CATEGORY_NO_RULE: another. */
+/* R1 to R6, and R5c; MT_CATEGORY_NO_RULE: another. */
 static enum mt_category_rule rule_alone(struct finder *f, const struct life *l)
 {
     if (is_temporary(f, l))
@@ -135,7 +167,7 @@ static enum mt_category_rule rule_alone(struct finder *f, const struct life *l)
     if (l->place->backward)
         return rule_in_backward(f, l);
     if (l->place->step == MT_OUTSIDE_OF)
-        return MT_CATEGORY_NO_RULE;
+        return is_bucket(f, l) ? MT_CATEGORY_R5C : MT_CATEGORY_NO_RULE;
     return l->died_ns > end_above(f, &f->step, l->alloc) ? MT_CATEGORY_R2 : MT_CATEGORY_R3;
 }
 
@@ -160,14 +192,6 @@ static bool may_be_of_model(const struct finder *f, const struct mt_record *rec)
 static bool is_of_graph(struct finder *f, const struct mt_record *rec)
 {
     return mt_above(&f->graph, &f->r->threads.v[rec->thread], rec->op) != MT_NONE;
-}
-
-/* Whether the op of a record is followed by aten::to: torch.tensor makes a list of numbers so. */
-static bool is_of_numbers(const struct finder *f, const struct mt_record *rec)
-{
-    const struct mt_thread *t = &f->r->threads.v[rec->thread];
-    const size_t next = rec->op - t->op_base + 1;
-    return next < t->ops.n && f->places[t->ops.v[next].node].converts;
 }
 
 /* Made as the building of a model does it. That may compute, too - scales, tables of positions -
@@ -423,11 +447,21 @@ static void read_process(struct finder *f, const struct mt_processes *p, uint32_
     mt_rounds_list(f->r, &threads, f->trainings.steps.v, f->trainings.steps.n, &f->rounds);
 }
 
+static bool has_reducer(const struct mt_recording *r)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < r->frames.n && !has; i++)
+        has = r->frames.v[i].kind == MT_FRAME_ANNOTATION &&
+              strcmp(frame_name(r, i), "DistributedDataParallel.forward") == 0;
+    return has;
+}
+
 void mt_build_categories(struct mt_recording *r, const struct mt_processes *p,
                          const struct mt_gradients *g)
 {
     struct finder f = {.r = r,
                        .trainings.r = r,
+                       .reduces = has_reducer(r),
                        .leaf.fits = is_leaf,
                        .step.fits = is_step,
                        .graph.fits = makes_graph};

@@ -6,6 +6,7 @@
 #include "lib/build/older_estimate.h"
 #include "lib/base/search.h"
 #include "lib/base/sort.h"
+#include "lib/model/categories.h"
 #include <stdlib.h>
 
 /* Parameters of one size, as their gradients tell. */
@@ -309,6 +310,19 @@ static struct mt_range older_state(const struct estimate *e)
     return state;
 }
 
+/* Of the buckets that the recording makes, which DistributedDataParallel may have as gradients:
+ * bytes that are there at a time. */
+static int64_t buckets_at(const struct estimate *e, int64_t t_ns)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < e->of->record_n; i++) {
+        const struct mt_record *rec = &e->r->records.v[e->of->records[i]];
+        bool there = rec->t_ns < t_ns && mt_older_death(e->r, rec) > t_ns;
+        sum += rec->bytes > 0 && rec->rule == MT_CATEGORY_R5C && there ? rec->bytes : 0;
+    }
+    return sum;
+}
+
 /* Gradients that stay where they are and are added to, as with zero_grad(set_to_none=False). */
 static struct mt_range older_gradients(const struct estimate *e)
 {
@@ -327,7 +341,9 @@ static struct mt_range older_gradients(const struct estimate *e)
         added_b += g->added && in_last ? g->bytes : 0;
         alive_b += !g->added && !in_last && g->freed_ns > last->start_ns ? g->bytes : 0;
     }
-    if (!last || added_b <= alive_b)
+    if (last)
+        alive_b += buckets_at(e, last->start_ns);
+    if (added_b <= alive_b)
         return (struct mt_range){0, 0};
     bool sure = all_added && last->step_n > first->step_n;
     return (struct mt_range){sure ? e->trained.least : 0, added_b - alive_b};

@@ -35,6 +35,7 @@ static const char *const preparers[] = {"_has_compatible*",
 /* FSDP makes new_zeros for its shards. */
 static const char *const unfilled[] = {"empty", "new_zeros", NULL};
 static const char *const converters[] = {"to", NULL};
+static const char *const striders[] = {"as_strided", NULL};
 static const char *const copiers[] = {"clone", NULL};
 static const char *const movers[] = {"to", "_to_copy", NULL};
 static const char *const of_data[] = {"rand*", "cat", "stack", "arange", "from_file", NULL};
@@ -136,6 +137,7 @@ static void describe_top(const struct mt_recording *r, const struct mt_node *n, 
     p->maker = listed(makers, r, p->op);
     p->empty = listed(unfilled, r, p->op);
     p->converts = p->top && listed(converters, r, p->op);
+    p->strides = p->top && listed(striders, r, p->op);
     p->copies = listed(copiers, r, p->op);
     p->moves = listed(movers, r, p->op);
     p->never_parameter = listed(of_data, r, p->op);

@@ -22,7 +22,7 @@ struct mt_place {
     bool computes;            /* and does more than make, copy or fill tensors */
     bool data, maker;         /* data loading; that operator makes a tensor of nothing */
     bool empty;               /* it leaves what it makes to others to fill */
-    bool converts;            /* it is that operator, aten::to */
+    bool converts, strides;   /* it is that operator, aten::to; aten::as_strided */
     bool copies, moves;       /* that operator copies a tensor; to another device or type */
     bool never_parameter;     /* it makes data rather than weights */
     bool gathers;             /* in FSDP's work, which puts parameters together and apart */

@@ -36,7 +36,8 @@ const uint8_t mt_category_of_rule[MT_CATEGORY_RULE_N] = {
     [MT_CATEGORY_F10_GRAPH] = MT_CATEGORY_ACTIVATION,
     [MT_CATEGORY_F11] = MT_CATEGORY_UNKNOWN,
     [MT_CATEGORY_OLDER] = MT_CATEGORY_BEFORE,
-    [MT_CATEGORY_R12B] = MT_CATEGORY_KEPT};
+    [MT_CATEGORY_R12B] = MT_CATEGORY_KEPT,
+    [MT_CATEGORY_R5C] = MT_CATEGORY_GRADIENT};
 
 const char *const mt_category_rule_names[MT_CATEGORY_RULE_N] = {
     [MT_CATEGORY_NO_RULE] = "[unknown]",
@@ -70,4 +71,5 @@ const char *const mt_category_rule_names[MT_CATEGORY_RULE_N] = {
     [MT_CATEGORY_F11] = "F11",
     [MT_CATEGORY_OLDER] = "[before trace]",
     [MT_CATEGORY_R12B] = "R12b",
+    [MT_CATEGORY_R5C] = "R5c",
 };

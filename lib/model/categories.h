@@ -56,6 +56,7 @@ enum mt_category_rule {
     MT_CATEGORY_F11,
     MT_CATEGORY_OLDER, /* no rule: older than the recording, though its call path is known */
     MT_CATEGORY_R12B,  /* as R12, but of an op that left a node for backward */
+    MT_CATEGORY_R5C,   /* a bucket of DistributedDataParallel */
     MT_CATEGORY_RULE_N
 };
 

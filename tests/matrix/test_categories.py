@@ -143,7 +143,7 @@ def rules_agree(run, device):
     m.check(len(peaks) > 3 and all((r["base_at_peak_b"] or 0) == want["at_peak"].get((r["why"], r["category"]), 0) for r in peaks), run,
             "--by category,why: diff", peaks, want["at_peak"])
     narrowed = m.rows("peak", run, "--category", "gradients", "--by", "why")
-    m.check({r["why"] for r in narrowed} <= {"R5", "R5b"}, run, "gradients by why", narrowed)
+    m.check({r["why"] for r in narrowed} <= {"R5", "R5b", "R5c"}, run, "gradients by why", narrowed)
 
 
 def levels(run, names):
@@ -221,12 +221,12 @@ def recorded():
         reports_agree(run)
 
 
-def said_of(run, said):
-    """What the program itself said of its blocks, to the last."""
+def said_of(run, said, least=4):
+    """What the program itself said of its blocks, to the last: so many parameters and gradients at the least."""
     m.run("import", f"{RECORDED}/{run}.json.zst", "--name", run)
     blocks = m.query(f"SELECT bytes_b, alloc_record, category, why FROM v_alloc WHERE run = '{run}' AND alloc_record IS NOT NULL "
                      "AND NOT alloc_unseen ORDER BY alloc_record")
-    m.check(len(blocks) == len(said) and min(said.count("p"), said.count("g")) >= 4, run, "blocks", len(blocks), len(said))
+    m.check(len(blocks) == len(said) and min(said.count("p"), said.count("g")) >= least, run, "blocks", len(blocks), len(said))
     for n, (block, letter) in enumerate(zip(blocks, said)):
         m.check(letter == "-" or block["category"] == SAID[letter], run, "block", n, block, SAID.get(letter))
     return blocks
@@ -250,6 +250,29 @@ def sharded():
     m.check(m.json("peak", "sharded", "--category", "parameters")["totals"]["peak_b"] == shards > 0, "shards", shards)
     _, out, _ = m.run("info", "sharded")
     m.check("before the recording" not in out, "nothing is older", out)
+
+
+def reduced():
+    """Buckets of DistributedDataParallel are gradients, or as large as all of these; no others are, and no batch holds them."""
+    with open(os.path.join(RECORDED, "reduced.json")) as f:
+        truth = json.load(f)
+    m.check(len(truth) == 3, "recordings with buckets", truth.keys())
+    for run, said in truth.items():
+        blocks = said_of(run, said, least=0)
+        buckets = [b["bytes_b"] for b in blocks if b["why"] == "R5c"]
+        of_one = said[:said.index("o")] if run == "reduced" else said
+        first = 0 if run == "reduced_later" else 1  # built once, and again in the second step
+        all_b = sum(b["bytes_b"] for b, letter in zip(blocks, of_one) if letter == "g") / (1 if run == "reduced" else first + 1)
+        m.check(len(buckets) == first + 2 and sum(buckets) == (first + 1) * all_b, run, "buckets", buckets, all_b)
+        m.check(run == "reduced" or all((letter == "g") == (b["category"] == "gradient") for b, letter in zip(blocks, said)), run, "gradients", blocks)
+        reports_agree(run)
+        parts = m.json("peak", run)["totals"]
+        smaller = m.rows("advise", run, "--only", "accumulate", "--all", "--min-saving", "0")[0]["new_peak_b"]
+        held = sum(parts[p] or 0 for p in ("parameters_b", "gradients_b", "optimizer_state_b"))
+        m.check(smaller is None or smaller >= held, run, "smaller batches have the same buckets", smaller, held)
+    weights = sum(b["bytes_b"] for b, letter in zip(said_of("reduced", truth["reduced"]), truth["reduced"]) if letter == "p")
+    older = m.query("SELECT older_least_b, older_most_b FROM device JOIN run ON run.id = run_id WHERE run.name = 'reduced_later'")[0]
+    m.check(list(older.values()) == [weights, weights], "gradients in buckets of the recording are not older", older, weights)
 
 
 def says_it():
@@ -607,6 +630,7 @@ def frozen():
 recorded()
 rebuilt()
 sharded()
+reduced()
 adagrad()
 closure()
 frozen()
