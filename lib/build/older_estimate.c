@@ -8,6 +8,7 @@
 #include "lib/base/sort.h"
 #include "lib/model/categories.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* Parameters of one size, as their gradients tell. */
 struct sized {
@@ -120,6 +121,15 @@ static struct sized *size_of(const struct estimate *e, int64_t bytes)
     return at < e->sizes.n && v[at].bytes == bytes ? &e->sizes.v[at] : NULL;
 }
 
+/* zeros_like and the like, which fill a tensor of the shape of another. */
+static bool only_fills(const struct mt_recording *r, uint32_t node)
+{
+    static const char end[] = "_like";
+    const char *name = mt_strtab_get(&r->strings, r->frames.v[r->nodes.v[node].top].name);
+    const size_t n = strlen(name);
+    return n >= sizeof end && strcmp(name + n - (sizeof end - 1), end) == 0;
+}
+
 bool mt_older_is_made(const struct mt_recording *r, const struct mt_older_share *of,
                       const struct mt_record *rec)
 {
@@ -129,7 +139,9 @@ bool mt_older_is_made(const struct mt_recording *r, const struct mt_older_share 
     if (node == MT_NONE || r->nodes.v[node].phase == MT_PHASE_OTHER)
         return true;
     uint32_t to = mt_assigned_to(r, of->assigned, rec);
-    return to == MT_ASSIGNED_DATA || (to == MT_ASSIGNED_DETACHED && rec->t_ns < of->used_ns);
+    bool before_use = rec->t_ns < of->used_ns;
+    return to == MT_ASSIGNED_DATA ||
+           (before_use && (to == MT_ASSIGNED_DETACHED || only_fills(r, node)));
 }
 
 /* Adds to what is lent while backward passes begin: +1 at the first of them, -1 behind the last. */

@@ -83,6 +83,13 @@ static const struct told estimates[] = {
      "1 op 1 5 aten::empty\n1 mem 2 8 a cpu\n1 op 6 7 aten::uniform_\n" FORWARD("1")
          BACKWARD("2", "35"),
      "", NULL},
+    {"nor is one whose building computes, and then makes what is as large as another",
+     "1 op 1 2 aten::linalg_qr\n1 op 3 6 aten::zeros_like\n1 op 4 5 aten::empty_like\n1 mem 4 8 a "
+     "cpu\n1 op 7 8 aten::fill_\n" FORWARD("1") BACKWARD("2", "35"),
+     "", NULL},
+    {"but what is made so once parameters are used is none",
+     FORWARD("1") "1 op 192 196 aten::zeros_like\n1 mem 193 8 a cpu\n" BACKWARD("2", "35"),
+     "cpu 8 or more\n", NULL},
     {"a pass that shows fewer gradients than it should says nothing",
      FORWARD("1") BACKWARD("2", "35") "1 op 291 299 " ADD_UP, "cpu unknown\n", NULL},
     {"gradients that stay are added to",
