@@ -52,6 +52,17 @@ void mt_baseline_fold_older(const struct mt_baseline *repeats, size_t n,
         to->older_least_b = to->older_most_b = MT_BASELINE_UNKNOWN;
 }
 
+/* From the least to the most: of steps none is an outlier, for each repeat has its own. */
+static int64_t range_of(const int64_t *values, size_t n)
+{
+    int64_t least = values[0], most = values[0];
+    for (size_t i = 1; i < n; i++) {
+        least = values[i] < least ? values[i] : least;
+        most = values[i] > most ? values[i] : most;
+    }
+    return least == MT_BASELINE_UNKNOWN ? 0 : most - least;
+}
+
 static void fold_device(const struct mt_baseline *repeats, size_t n, struct mt_baseline *out,
                         const char *name)
 {
@@ -68,6 +79,8 @@ static void fold_device(const struct mt_baseline *repeats, size_t n, struct mt_b
             values[i] = d && !d->least[f] ? d->v[f] : MT_BASELINE_UNKNOWN;
         }
         to->v[f] = mt_median(values, n, &to->spread[f], &which);
+        if (f == MT_FIG_STEP_N)
+            to->spread[f] = range_of(values, n);
     }
     free(values);
     mt_baseline_fold_unknown(repeats, n, out, to);

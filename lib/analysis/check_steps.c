@@ -44,12 +44,16 @@ static bool curve_turns(const struct mt_checked *c, const struct mt_step_part pa
     return !passed || (mt_step_add_inside(part, add) && mt_check_turns(c, add));
 }
 
+/* more_n: so many more steps in the baseline than it says. */
 static bool verdict_turns(const struct mt_checked *c, const struct mt_baseline_device *base,
-                          const struct mt_baseline_device *new)
+                          const struct mt_baseline_device *new, int64_t more_n)
 {
-    const struct mt_step_part part[2] = {part_of(c->rule, base, c->base),
-                                         part_of(c->rule, new, c->measured)};
+    struct mt_step_part part[2] = {part_of(c->rule, base, c->base),
+                                   part_of(c->rule, new, c->measured)};
     double add[2];
+    part[0].step_n += more_n;
+    if (part[0].step_n <= 0 && more_n)
+        return false;
     for (int way = 0; way < MT_STEP_WAYS; way++) {
         mt_step_add(part, way, add);
         if (mt_check_turns(c, add))
@@ -76,6 +80,17 @@ static void doubt_unknown(const struct mt_baseline_device *base,
                       part[0].step_n == MT_BASELINE_UNKNOWN ? "baseline" : "run");
 }
 
+/* A file of repeats that differ in their steps says by how many, not which has how many. */
+static void doubt_differing(const struct mt_baseline_device *base,
+                            const struct mt_baseline_device *new, struct mt_checked *c)
+{
+    const int64_t spread_n = base->spread[MT_FIG_STEP_N];
+    if (spread_n &&
+        (verdict_turns(c, base, new, -spread_n) || verdict_turns(c, base, new, spread_n)))
+        mt_check_open(c, "the repeats of the baseline differ in their steps: with equally many, "
+                         "the verdict could differ");
+}
+
 void mt_check_doubt_steps(const struct mt_repeats *new, const struct mt_repeats *base,
                           struct mt_checked *c)
 {
@@ -89,11 +104,13 @@ void mt_check_doubt_steps(const struct mt_repeats *new, const struct mt_repeats 
                 (a->v[MT_FIG_STEP_N] == MT_BASELINE_UNKNOWN ||
                  b->v[MT_FIG_STEP_N] == MT_BASELINE_UNKNOWN))
                 doubt_unknown(a, b, c);
-            else if (a && b && verdict_turns(c, a, b))
+            else if (a && b && verdict_turns(c, a, b, 0))
                 mt_check_open(
                     c,
                     "the baseline has %lld steps and the run %lld: with equally many, the verdict "
                     "could differ",
                     (long long)a->v[MT_FIG_STEP_N], (long long)b->v[MT_FIG_STEP_N]);
+            else if (a && b)
+                doubt_differing(a, b, c);
         }
 }
