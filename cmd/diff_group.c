@@ -154,6 +154,20 @@ static void note_answers(const int64_t n[MT_DIFF_WORSE + 1], struct mt_report *r
         n[MT_DIFF_WORSE] ? mt_human_count(n[MT_DIFF_WORSE], worse) : "none", open);
 }
 
+/* Ranks of which nothing is known: those that one group alone has, and those that neither has,
+ * though they are of the job. */
+static int64_t count_untold(const struct mt_diff_groups *g)
+{
+    int64_t alone_n[2], missing_n = 0;
+    for (int s = 0; s < 2; s++)
+        alone_n[s] = (int64_t)(g->ranks[s].all.n - g->pairs.n);
+    for (int s = 0; s < 2; s++) {
+        const int64_t n = g->ranks[s].missing_n - alone_n[!s];
+        missing_n = n > missing_n ? n : missing_n;
+    }
+    return alone_n[0] + alone_n[1] + missing_n;
+}
+
 /* Whether both runs have the device that is compared; else what is told of it. */
 static bool has_device(const struct mt_diff_groups *g, const struct mt_diff_pair_of_ranks *pair,
                        struct mt_report *notes)
@@ -189,8 +203,7 @@ enum mt_status mt_diff_groups_judge(struct mt_diff_groups *g, mt_diff_judge_pair
         *answer = mt_diff_worst(*answer, told[i]);
         mt_report_put(&g->report, &g->report.rows.v[i], "verdict", mt_cell_text(words[told[i]]));
     }
-    for (int s = 0; s < 2; s++)
-        n[MT_DIFF_OPEN] += (int64_t)(g->ranks[s].all.n - g->pairs.n);
+    n[MT_DIFF_OPEN] += count_untold(g);
     if (st == MT_OK)
         note_answers(n, r);
     for (size_t i = 0; i < g->pairs.n; i++) {

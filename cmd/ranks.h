@@ -66,9 +66,10 @@ struct mt_ranks {
     size_t block_n; /* nothing tells stages, but as many blocks of consecutive ranks are each alike;
                        0: none */
     int64_t job_n;  /* ranks of the job, as recorders say; 0: none does */
-    bool numbered;  /* nothing says that they are ranks: they have the one
-                       number in which files or names differ */
-    bool on_hosts;  /* some are told apart by host and the rank there */
+    int64_t missing_n;     /* of the job that are not there, at least, as far as is known */
+    bool numbered;         /* nothing says that they are ranks: they have the one
+                              number in which files or names differ */
+    bool on_hosts;         /* some are told apart by host and the rank there */
     char device[32];       /* what the compared device is called, or its kind */
     const char *asked;     /* the one that was asked for; NULL: none */
     bool failed_first;     /* set it before they are loaded: of several runs of a rank one stays in
@@ -104,8 +105,9 @@ void mt_ranks_leave_out_processes(struct mt_ranks *r, struct mt_report *notes);
 void mt_ranks_keep(struct mt_ranks *r, struct mt_report *notes);
 
 /* "Of the 4 ranks of the job 1 is not among these runs: 2.", allocated; NULL: none is missing, or
- * rank_n is 0. ranks: rising; those that are unknown may be any. */
-char *mt_ranks_missing_text(int64_t rank_n, const int64_t *ranks, size_t n);
+ * rank_n is 0. ranks: rising; those that are unknown may be any. least: how many are missing at
+ * least; may be NULL. */
+char *mt_ranks_missing_text(int64_t rank_n, const int64_t *ranks, size_t n, int64_t *least);
 
 /* Where folders that are hosts have the same ranks, these are local ones: the rank of the job is
  * unknown then, and host and local_rank tell processes apart, unless another run of the same

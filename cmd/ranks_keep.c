@@ -182,7 +182,7 @@ static int64_t ranks_of_job(const struct mt_ranks *r)
     return r->job_n ? r->job_n : nearly && !r->numbered ? end : 0;
 }
 
-char *mt_ranks_missing_text(int64_t rank_n, const int64_t *ranks, size_t n)
+char *mt_ranks_missing_text(int64_t rank_n, const int64_t *ranks, size_t n, int64_t *least)
 {
     enum { NAMED = 8 };
     struct mt_buf names = {0};
@@ -199,6 +199,8 @@ char *mt_ranks_missing_text(int64_t rank_n, const int64_t *ranks, size_t n)
         next = rank + 1;
     }
     const int64_t least_n = missing_n - unknown_n;
+    if (least)
+        *least = least_n > 0 ? least_n : 0;
     if (least_n > 0)
         text =
             mt_asprintf("Of the %lld ranks of the job %s%lld %s not among these runs%s%s%s.",
@@ -209,12 +211,12 @@ char *mt_ranks_missing_text(int64_t rank_n, const int64_t *ranks, size_t n)
     return text;
 }
 
-static void note_missing(const struct mt_ranks *r, struct mt_report *notes)
+static void note_missing(struct mt_ranks *r, struct mt_report *notes)
 {
     int64_t *ranks = mt_alloc((r->all.n + 1) * sizeof *ranks);
     for (size_t i = 0; i < r->all.n; i++)
         ranks[i] = r->all.v[i].place.rank;
-    char *text = mt_ranks_missing_text(ranks_of_job(r), ranks, r->all.n);
+    char *text = mt_ranks_missing_text(ranks_of_job(r), ranks, r->all.n, &r->missing_n);
     if (text)
         mt_report_note(notes, "%s", text);
     free(text);

@@ -154,7 +154,7 @@ char *mt_loaded_missing_ranks(const struct mt_loaded *l)
         hosts |= run->host[0] != '\0';
     }
     qsort(ranks, l->runs.n, sizeof *ranks, rank_cmp);
-    char *text = hosts ? NULL : mt_ranks_missing_text(rank_n, ranks, l->runs.n);
+    char *text = hosts ? NULL : mt_ranks_missing_text(rank_n, ranks, l->runs.n, NULL);
     free(ranks);
     return text;
 }

@@ -247,6 +247,17 @@ for base, new in (("part", "whole"), ("whole", "part"), ("part", "part")):
     m.check([(row["rank"], row["verdict"]) for row in answer["rows"] if row["section"] == "rank"] == [(0, "cannot tell" if base == new else "not worse"), (1, "cannot tell")], base, new, "verdicts", answer["rows"])
     m.check("rank 1: Run 'part_rank1' has no device cuda: cannot tell whether that got worse." in answer["notes"], base, new, "why", answer["notes"])
 
+# Nor is a rank of the job that neither group has; one that got worse is worse all the same.
+for group, grown in (("lack", 0), ("lack_too", 0), ("lack_more", 5)):
+    jobs.write(group, [10 + grown, 11, 12, 13], groups=[])
+    m.run("import", *(f"{group}/rank{rank}.json" for rank in (0, 1, 3)), "--group", group)
+for new, code, words in (("lack_too", 3, "Of 4 ranks none got worse; of 1 it cannot be told."), ("lack_more", 1, "Of 4 ranks 1 got worse; of 1 it cannot be told.")):
+    _, _, err = m.run("diff", "--group", "lack", "--group", new, "--exit-code", codes=(code,))
+    m.check(words in err, new, "a rank that neither has", err)
+m.run("import", "lack_too/rank2.json", "--group", "lack_too")
+_, _, err = m.run("diff", "--group", "lack", "--group", "lack_too", "--exit-code", codes=(3,))
+m.check("Of 4 ranks none got worse; of 1 it cannot be told." in err, "a rank that one has counts once", err)
+
 # Nor is a group without the device of the other, without any memory, or without a rank in common; only what is named is wrong usage.
 def bare_rank(group, rank, *events):
     os.makedirs(group, exist_ok=True)
