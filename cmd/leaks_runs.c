@@ -4,6 +4,8 @@
 #include "cmd/view.h"
 #include "lib/model/kind_words.h"
 #include "lib/render/run_notes.h"
+#include "lib/run/job.h"
+#include "lib/run/job_folder.h"
 #include "lib/run/knows.h"
 #include "lib/usage/gaps.h"
 #include <stdlib.h>
@@ -37,6 +39,32 @@ static void note_recorder(struct mt_leaks_runs *s, size_t i, const struct mt_run
         s->ends.unknown = true;
         mt_note_recorders(s->r, &s->first, run);
     }
+}
+
+/* The ranks of a job lie side by side: from one to another nothing grows, nor is anything freed. */
+static enum mt_status note_rank(struct mt_leaks_runs *s, struct mt_db *db, const struct mt_run *run,
+                                struct mt_err *err)
+{
+    struct mt_leaks_rank this = {.run = run->name};
+    struct mt_job_place place;
+    MT_TRY(mt_job_place(db, run, &place, err));
+    if (place.rank == MT_UNKNOWN)
+        return MT_OK;
+    this.rank = place.rank;
+    if (!place.told)
+        mt_folder_hosts(run->source, this.host, sizeof this.host);
+    if (!s->rank.run) {
+        s->rank = this;
+        s->rank.run = mt_report_text(s->r, run->name);
+    } else if (!s->other_ranks &&
+               (this.rank != s->rank.rank || strcmp(this.host, s->rank.host) != 0)) {
+        s->other_ranks = s->ends.unknown = true;
+        mt_report_note(s->r,
+                       "%s and %s are of different ranks: what one has more than another did not "
+                       "grow. memtool ranks compares ranks of one job; name runs of one rank.",
+                       s->rank.run, run->name);
+    }
+    return MT_OK;
 }
 
 static void note_older(struct mt_leaks_runs *s, const struct mt_run *run)
@@ -143,6 +171,7 @@ static enum mt_status add_run(struct mt_leaks_runs *s, size_t i, const char *ref
                     mt_device_is_bounded(&s->device) ? MT_LEAKS_ABOUT | MT_ABOUT_UNSEEN
                                                      : MT_LEAKS_ABOUT);
     note_recorder(s, i, &run);
+    MT_TRY_OUT(note_rank(s, db, &run, err));
     *mt_vec_push(&s->all) = (struct mt_leaks_end){.written_ns = mt_run_written_ns(&run),
                                                   .name = mt_report_text(s->r, run.name),
                                                   .content = mt_report_text(s->r, run.content)};

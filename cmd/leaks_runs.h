@@ -33,6 +33,12 @@ struct mt_leaks_runs {
     /* Runs that leak from step to step; the last of them, and by how much a step. */
     size_t leaking_n;
     struct mt_run first; /* of the runs */
+    struct mt_leaks_rank {
+        const char *run; /* text of the report; NULL: there is none */
+        int64_t rank;
+        char host[128]; /* on which ranks count anew; "": none */
+    } rank;             /* the first run of which a rank is known */
+    bool other_ranks;   /* another run is of another */
     const char *leaking;
     double leaking_b;
     size_t may_leak_n;   /* of these runs: what is freed there, nobody knows */

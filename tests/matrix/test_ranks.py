@@ -383,6 +383,14 @@ for order, changed in (([0, 1, 3, 0, 2, 2], 4), ([2, 2, 2, 0, 1], 3), ([0, 1, 0,
 # Ranks of one job are no development, nor repeats of one program.
 OTHER_RANKS = "Each of these runs is of another rank"
 m.check(OTHER_RANKS in " ".join(m.json("trend", "data")["notes"]) and OTHER_RANKS not in " ".join(m.json("trend", "t013022")["notes"]), "ranks are no runs over time")
+jobs.write("more", [10, 20, 30])
+jobs.write("less", [30, 20, 10])
+jobs.write("of_one", [10, 20, 30], called="rank0.{}.json")
+for folder in "more", "less", "of_one":
+    ranks = [f"{folder}/{name}" for name in sorted(os.listdir(folder))]
+    for runs in ranks, ranks[::2]:
+        _, out, err = m.run("leaks", *runs, "--fail", codes=(3,))
+        m.check(("are of different ranks" in err) == (folder != "of_one"), "from rank to rank nothing grows", runs, out, err)
 peaks = sorted(row["peak_b"] for row in m.rows("ranks", "data") if row["section"] == "rank")
 for options in ([], ["--each"]):
     _, out, err = m.run("check", "--group", "data", "--max-peak", str(peaks[-2] + 200000), *options, codes=(1,))
