@@ -93,7 +93,7 @@ enum mt_status mt_diff_tell(const struct mt_diff *d, const struct mt_diff_thresh
         *answer = mt_diff_worst(*answer, v->missing >= 0 ? tell_missing(d, v->missing, v->device, r)
                                                          : tell(v, t, v->device, r));
     }
-    if (others.child_n)
+    if (others.has_children)
         mt_report_note(r, "Processes that the first one started are not compared: they are others "
                           "in every run.");
     mt_vec_free(&others.v);

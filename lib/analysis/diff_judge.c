@@ -280,8 +280,6 @@ static enum mt_status judge_other(const struct mt_diff *compared, const char *de
         for (int s = 0; s < 2; s++)
             if (!d.side[s].device.name[0])
                 v->missing = s;
-        if (v->missing >= 0)
-            v->peak = v->growth = MT_DIFF_OPEN;
     }
     mt_diff_free(&d);
     return st;
@@ -308,7 +306,7 @@ enum mt_status mt_diff_judge_others(const struct mt_diff *compared,
     for (uint32_t i = 0; i < names.n && st == MT_OK; i++) {
         const char *name = mt_strtab_get(&names, i);
         if (mt_process_is_child(name))
-            out->child_n += !asked;
+            out->has_children |= !asked;
         else if (mt_device_is(name, asked, false))
             st = judge_other(compared, name, t, warmup, out, err);
     }

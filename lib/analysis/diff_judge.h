@@ -28,8 +28,8 @@ struct mt_diff_verdict {
         double was, is;
     } peaks, rates;    /* bytes that the answers rest on */
     bool steps_turn;   /* the peak's answer is open, for the runs differ in steps (step_levels.h) */
-    int missing;       /* the side without such a device, for whatever reason: both answers are
-                          open; -1: none */
+    int missing;       /* the side without such a device, for whatever reason, so that neither
+                          answer counts; -1: none */
     bool growth_turns; /* so is that of growth, for in the steps that both have it is otherwise */
 };
 enum mt_diff_answer mt_diff_worst(enum mt_diff_answer a, enum mt_diff_answer b);
@@ -44,7 +44,7 @@ enum mt_status mt_diff_judge(const struct mt_diff *d, const struct mt_diff_thres
  * are none where it names a device; NULL: all. Errors: MT_EDB. */
 struct mt_diff_verdicts {
     MT_VEC(struct mt_diff_verdict) v;
-    int64_t child_n; /* of those */
+    bool has_children; /* there are such processes */
 };
 enum mt_status mt_diff_judge_others(const struct mt_diff *compared,
                                     const struct mt_diff_threshold *t, const char *asked,

@@ -431,6 +431,9 @@ for site in [], ["--op", "outside ops"], ["--op", "."]:
     for rule in ("--max-peak", "500KB"), ("--baseline", none, "--max-peak-growth", "5%"):
         verdict(CANNOT, "check", born, *rule, *site)
     verdict((0,), "check", born, "--max-peak", "2MB", *site)
+verdict(CANNOT, "diff", none, born, "--exit-code", "--device", "cpu")
+verdict((0,), "diff", none, born, "--exit-code", "--threshold", "2MB")
+verdict((0,), "diff", born, none, "--exit-code")
 
 
 # ---- runs of different length ----
