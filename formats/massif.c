@@ -208,6 +208,17 @@ static bool read_head(struct reader *r, struct mt_fields *f, bool *is)
     return *is = false;
 }
 
+/* A tree of valgrind (xtree.c) for ms_print: its snapshots are no moments, but an event each, and
+ * what mem_heap_B says is a number of blocks in every other one. */
+static enum mt_status refuse_tree(const struct mt_line *line, struct mt_err *err)
+{
+    MT_FAIL(err, MT_EINPUT, "it is a tree of valgrind's --xtree-memory, and no profile of massif");
+    return mt_reader_refuse((int64_t)line->offset,
+                            "Such trees are read in their other format: record it again, with a "
+                            "name behind --xtree-memory-file= that does not have '.ms' in it.",
+                            err);
+}
+
 /* ---- lines ---- */
 
 /* A line of a snapshot that is none of its tree; false: it is none. */
@@ -244,6 +255,8 @@ static enum mt_status read_line(struct reader *r, const struct mt_line *line, st
         if (r->more)
             return mt_reader_two("massif profiles", line->offset, err);
         r->headed = true;
+        if (mt_field_take(&head, "xtree.produce_report"))
+            return refuse_tree(line, err);
     }
     bool good = read_head(r, &again, &in_head);
     if (!in_head)

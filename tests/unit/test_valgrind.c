@@ -155,6 +155,13 @@ static const struct summed_file massifs[] = {
      "snapshot=0\ntime=3\nmem_heap_B=5\nheap_tree=empty\ndesc: heaptrack\ntime_unit: s\n"
      "snapshot=0\ntime=3\nmem_heap_B=6\nheap_tree=empty\ndesc: heaptrack\ntime_unit: s\n",
      "error at 123: holds two massif profiles, one behind the other\n"},
+    {"a tree of valgrind for ms_print",
+     "desc: xtree.produce_report\ncmd: ./a\ntime_unit: ms\n" SNAPSHOT(0, 7, 40, "empty")
+         SNAPSHOT(1, 7, 2, "empty"),
+     "error at 0: it is a tree of valgrind's --xtree-memory, and no profile of massif\n"},
+    {"the same, --partial",
+     "desc: xtree.produce_report\ncmd: ./a\ntime_unit: ms\n" SNAPSHOT(0, 7, 40, "empty"),
+     "error at 0: it is a tree of valgrind's --xtree-memory, and no profile of massif\n"},
     {"no peak is marked, though some was freed", HEAD EMPTY SNAPSHOT(1, 7, 100, "empty") LAST,
      "error at 363: no snapshot is marked as the peak, though memory was freed: the file was cut "
      "off\n"},
