@@ -259,7 +259,9 @@ static enum mt_status give_all(struct mt_leak_report *r, struct mt_heap *h, stru
         const struct mt_leak_record *at = &r->records.v[i];
         MT_TRY(mt_heap_left(h, node_of(r, at, longest), at->bytes, at->blocks, err));
         if (at->why) {
-            mt_rec_note_detail(r->rec, MT_NOTE_UNLISTED, "%s", at->why);
+            bool first = !r->rec->notes[MT_NOTE_UNLISTED].count;
+            if (first || at->kind != MT_LEAK_SUPPRESSED) /* what can be listed is said first */
+                mt_rec_note_detail(r->rec, MT_NOTE_UNLISTED, "%s", at->why);
             mt_rec_note(r->rec, MT_NOTE_UNLISTED, -1, at->bytes);
         }
         if (i % 256 == 0)

@@ -171,7 +171,10 @@ static enum mt_status read_total(struct reader *r, struct process *p, const stru
             r->in_stack = 0; /* of another process: what comes is no longer its last record */
             return mt_leak_report_total(
                 &r->report, (enum mt_leak_kind)k, bytes, blocks, p->id,
-                "valgrind --leak-check=full --show-leak-kinds=all lists them", err);
+                k == MT_LEAK_SUPPRESSED
+                    ? "valgrind suppressed them"
+                    : "valgrind --leak-check=full --show-leak-kinds=all lists them",
+                err);
         }
     return MT_OK;
 }
