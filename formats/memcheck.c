@@ -36,6 +36,7 @@ struct reader {
     struct mt_map process_at; /* number -> index of the last one that had it */
     bool cut_off;             /* the last line has no end */
     uint64_t in_stack;        /* id of the process whose record's frames come; 0 = none */
+    bool used, unused;        /* some process says that it allocated, another that it did not */
 };
 
 /* Takes "==12== ", with or without the time before the number. */
@@ -179,6 +180,16 @@ static enum mt_status read_total(struct reader *r, struct process *p, const stru
     return MT_OK;
 }
 
+/* "total heap usage: 9 allocs, 8 frees, 90 bytes allocated", of the process that ends. */
+static void read_usage(struct reader *r, struct mt_fields f)
+{
+    int64_t n;
+    if (mt_field_thousands(&f, &n) && mt_field_take(&f, "allocs")) {
+        r->used |= n != 0;
+        r->unused |= n == 0;
+    }
+}
+
 static void end(struct reader *r, struct process *p)
 {
     if (p->ended)
@@ -212,6 +223,8 @@ static enum mt_status read_line(struct reader *r, const struct mt_line *line, st
         p->summed_up = false;
     } else if (mt_field_take(&f, "All heap blocks were freed")) {
         end(r, p);
+    } else if (mt_field_take(&f, "total heap usage:")) {
+        read_usage(r, f);
     } else if (p->in_summary) {
         return read_total(r, p, line, f, err);
     }
@@ -279,6 +292,8 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
         st = cut(r, err);
     MT_TRY(st);
     MT_TRY(check_whole(r, err));
+    if (r->unused && !r->used && !r->report.records.n)
+        mt_rec_note(r->rec, MT_NOTE_NO_ALLOCATIONS, -1, 0);
     return mt_leak_report_close(&r->report, err);
 }
 

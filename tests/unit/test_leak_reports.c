@@ -196,6 +196,19 @@ static const struct summed_file memchecks[] = {
           "of 1\n" AT BY TOTALS "99,999,999,999,999,999,999 bytes in 1 blocks\n",
      " alloc ? n ? peak ? end 0 no time 0\n"
      "note skipped 2\n"},
+    {"nothing was allocated: memcheck sees no program that brings its own malloc",
+     TOOL "==7==   total heap usage: 0 allocs, 0 frees, 0 bytes allocated\n==7== All heap blocks "
+          "were freed -- no leaks are possible\n",
+     " alloc ? n ? peak ? end 0 no time 0\nnote no_allocations 1\n"},
+    {"all that was allocated is freed",
+     TOOL "==7==   total heap usage: 1,024 allocs, 1,024 frees, 9 bytes allocated\n==7== All heap "
+          "blocks were freed -- no leaks are possible\n",
+     " alloc ? n ? peak ? end 0 no time 0\n"},
+    {"one of two processes allocated",
+     TOOL "==7==   total heap usage: 0 allocs, 0 frees, 0 bytes allocated\n==7== All heap blocks "
+          "were freed -- no leaks are possible\n==8==   total heap usage: 2 allocs, 2 frees, 9 "
+          "bytes allocated\n==8== All heap blocks were freed -- no leaks are possible\n",
+     " alloc ? n ? peak ? end 0 no time 0\n"},
     {"nothing is left", TOOL "==7== All heap blocks were freed -- no leaks are possible\n",
      " alloc ? n ? peak ? end 0 no time 0\n"},
     {"no report", TOOL "==7==     in use at exit: 5 bytes in 1 blocks\n",
