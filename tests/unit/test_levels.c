@@ -147,6 +147,23 @@ static void nested(void **state)
     program_end(&p);
 }
 
+/* What an op allocates below the level at its start is no rise of it. */
+static void below_start(void **state)
+{
+    struct program p;
+    (void)state;
+    program_start(&p);
+    int before = program_alloc(&p, "before", 1000);
+    program_op(&p, "outer", 100);
+    program_free(&p, before);
+    program_alloc(&p, "inner", 300);
+    struct mt_op_peak *rises = load_rises(&p);
+    check_rise(&p, rises, "outer", 0, 0);
+    check_rise(&p, rises, "inner", 300, 300);
+    free(rises);
+    program_end(&p);
+}
+
 static void other_threads(void **state)
 {
     struct program p;
@@ -211,6 +228,7 @@ int main(void)
         cmocka_unit_test(levels_at_times),
         cmocka_unit_test(peaks),
         cmocka_unit_test(nested),
+        cmocka_unit_test(below_start),
         cmocka_unit_test(other_threads),
         cmocka_unit_test(largest_execution),
         cmocka_unit_test(only_frees),
