@@ -196,9 +196,28 @@ static bool is_known(const struct mt_fields *f)
     return end && mt_strace_knows(f->p, (size_t)(end - f->p));
 }
 
+/* Whether a number with a fraction stands there, and takes it. */
+static bool take_fraction(struct mt_fields *f)
+{
+    const char *s;
+    size_t n;
+    int64_t v;
+    return mt_field_word(f, &s, &n) && memchr(s, '.', n) &&
+           mt_field_fraction(&(struct mt_fields){s, s + n}, 0, &v);
+}
+
+/* Whether the line is one of the sums that -C ends with, "100.00    0.002102          21  ..": what
+ * it begins with is no time. */
+static bool is_sum(struct mt_fields f)
+{
+    return take_fraction(&f) && take_fraction(&f);
+}
+
 static enum mt_status read_line(struct mt_strace *r, struct mt_err *err)
 {
     struct mt_fields f = mt_fields_of(r->line.s, r->line.n);
+    if (is_sum(f))
+        return MT_OK;
     if (mt_field_take(&f, "> ") && *r->line.s == ' ') {
         mt_strace_frame(r, f);
         return MT_OK;

@@ -180,6 +180,14 @@ static const struct summed_file files[] = {
      "     0.000000 brk(NULL) = 0x1000\n     0.250000 brk(0x2000) = 0x2000\n     0.250000 "
      "getpid() = 3\n",
      " alloc 4096 n 1 peak 4096 end 4096 moments 1 ns 500000000\n[heap] 4096/4096/4096\n"},
+    {"the same, with sums at the end (-r -C)",
+     "7      0.000000 brk(NULL) = 0x1000\n7      0.250000 brk(0x2000) = 0x2000\n7      0.250000 "
+     "+++ exited with 0 +++\n% time     seconds  usecs/call     calls    errors syscall\n"
+     "------ ----------- ----------- --------- --------- ----------------\n 60.00    0.000100"
+     "          10        10         4 brk\n  0.00    0.000000           0         1           "
+     "execve\n------ ----------- ----------- --------- --------- ----------------\n"
+     "100.00    0.000100           9        11         4 total\n",
+     " alloc 4096 n 1 peak 4096 end 4096 moments 1 ns 500000000\n[heap] 4096/4096/4096\n"},
     {"a call that another one interrupts",
      "7 1795382665.5 mmap(NULL, 4096, " RW " <unfinished ...>\n8 1795382665.6 brk(NULL) = "
      "0x1000\n7 1795382665.7 <... mmap resumed>) = 0x10000\n8 1795382665.8 <... futex resumed>) = "
