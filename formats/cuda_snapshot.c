@@ -191,6 +191,23 @@ static void drop_idle(struct reader *r)
     r->sources.n = kept;
 }
 
+/* Whose events a region is around. It names the device that was current, which is device 0 where a
+ * program says for each tensor where it is and sets no device: the first one that has events stands
+ * for one that has none. */
+static int64_t annotated(const struct reader *r, int64_t number)
+{
+    int64_t first = number;
+    for (size_t i = r->sources.n; i-- > 0;) {
+        const struct mt_snap_source *s = &r->sources.v[i];
+        if (s->type == MT_DEVICE_HOST || !s->event_n)
+            continue;
+        if (s->number == number)
+            return number;
+        first = s->number;
+    }
+    return first;
+}
+
 /* ---- settings ---- */
 
 /* Forks write the same dict with a setting's name of their own. */
@@ -282,6 +299,10 @@ static enum mt_status use_root(struct reader *r, mt_pvalue root, struct mt_err *
         MT_TRY(find_segments(r, segments, 0, r->type, err));
     MT_TRY(find_host(r, root, err));
     drop_idle(r);
+    for (size_t i = 0; i < r->objects.annotations.n; i++) {
+        struct mt_snap_annotation *a = &r->objects.annotations.v[i];
+        a->device = annotated(r, a->device);
+    }
     if (r->cut) {
         size_t device_n;
         mt_pickle_items(r->p, traces, &device_n);

@@ -56,4 +56,18 @@ with open("smallest.pickle", "wb") as out:
 m.run("import", "smallest.pickle", codes=(0,))
 rows = m.query("SELECT b.address, b.stream FROM block b JOIN run r ON b.alloc_id >= r.alloc_first WHERE r.name = 'smallest'")
 m.check(rows == [{"address": -(1 << 63), "stream": -(1 << 63)}], "the smallest integer", rows)
+# a program that names cuda:1 for each tensor leaves device 0 current: regions are of that one, which has no events
+events = [{"action": "alloc", "addr": 1 << 20 | 512 * n, "size": 512, "stream": 0, "frames": [], "time_us": 10**15 + 10 * n} for n in range(4)]
+marks = [{"stage": stage, "name": name, "device": 0, "time_us": 10**15 + t} for stage, name, t in (
+    ("START", "ProfilerStep#0", 0), ("START", "here", 9), ("END", "here", 11), ("END", "ProfilerStep#0", 15), ("START", "ProfilerStep#1", 15),
+    ("END", "ProfilerStep#1", 30))]
+with open("current.pickle", "wb") as out:
+    pickle.dump({"segments": [], "device_traces": [[], events], "external_annotations": marks}, out)
+m.run("import", "current.pickle", codes=(0,))
+rows = m.query("SELECT scope, step FROM v_alloc WHERE run = 'current' ORDER BY alloc_record")
+m.check([tuple(row.values()) for row in rows] == [(None, 0), ("here", 0), (None, 1), (None, 1)], "regions of an idle device", rows)
+m.run("export", "current", "--step", "0", "-o", "current_part.pickle", codes=(0,))
+m.run("import", "current_part.pickle", codes=(0,))
+rows = m.query("SELECT scope FROM v_alloc WHERE run = 'current_part' ORDER BY alloc_record")
+m.check([row["scope"] for row in rows] == [None, "here"], "regions of an idle device, exported", rows)
 m.finish(at_least=500)

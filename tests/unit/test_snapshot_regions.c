@@ -21,6 +21,7 @@ struct program {
     MT_VEC(struct mark) marks;
     int64_t time_us; /* of all regions */
     int region_n;
+    int first_used; /* the device; those before it have no events */
 };
 
 static uint32_t draw(struct program *p, uint32_t n)
@@ -67,7 +68,9 @@ static struct mt_buf pickle_of(const struct program *p)
     put_text(&out, "device_traces");
     mt_buf_adds(&out, "](");
     for (int device = 0; device < 2; device++) {
-        mt_buf_adds(&out, "](}(");
+        mt_buf_adds(&out, device < p->first_used ? "]" : "](}(");
+        if (device < p->first_used)
+            continue;
         put_text_member(&out, "action", "alloc");
         put_member(&out, "addr", 1 << 20);
         put_member(&out, "size", 512);
@@ -129,13 +132,17 @@ static const struct threads {
     const char *name;
     int per_device;
     bool known; /* regions nest as their threads do */
-} kinds[] = {{"one thread", 1, true}, {"two threads", 2, false}, {"many threads", 12, false}};
+    int first_used;
+} kinds[] = {{"one thread", 1, true, 0},
+             {"two threads", 2, false, 0},
+             {"many threads", 12, false, 0},
+             {"regions of a device without events are around those of the other", 1, false, 1}};
 
 static void test_regions(void **state)
 {
     const struct threads *kind = *state;
     for (uint32_t round = 0; round < ROUNDS; round++) {
-        struct program p = {.seed = round};
+        struct program p = {.seed = round, .first_used = kind->first_used};
         struct mt_recording rec;
         int64_t time_ns = 0;
         for (int i = 0; i < 2 * kind->per_device; i++) {
