@@ -15,11 +15,10 @@ SELECT memtool_each(parent_id, frame_id, top_frame_id, scope_frame_id, module_fr
 SELECT memtool_each(calls_n, time_ns, self_time_ns) FROM node NOT INDEXED LEFT JOIN node_op ON node_id = id WHERE id >= ?1 AND id < ?2;
 
 -- name: load_frames
--- in: ?1 first id, ?2 the last   out: id, name, 1 an annotation, 6 a Python function, 2 a category, 3 a thread, 4 a label, 5 a size, 7 an op, string ids of object and file
--- As of v_frame, whose words would take a quarter of the time. Objects and files are few: load_string is asked for each once.
-SELECT f.id, coalesce(CASE WHEN f.instance < 0 THEN s.text ELSE s.text || '_' || f.instance END, ''),
-  CASE f.kind WHEN 0 THEN 7 WHEN 1 THEN 1 WHEN 3 THEN 6 WHEN 6 THEN 2 WHEN 7 THEN 3 WHEN 8 THEN 4 WHEN 9 THEN 5 END,
-  f.object_id, f.file_id FROM frame f JOIN string s ON s.id = f.name_id WHERE f.id BETWEEN ?1 AND ?2 ORDER BY f.id;
+-- in: ?1 first id, ?2 the last   out: id, kind, name, string ids of object and file: these are few, load_string is asked for each once
+-- As of v_frame, whose words would take a quarter of the time.
+SELECT f.id, f.kind, coalesce(CASE WHEN f.instance < 0 THEN s.text ELSE s.text || '_' || f.instance END, ''), f.object_id, f.file_id
+  FROM frame f JOIN string s ON s.id = f.name_id WHERE f.id BETWEEN ?1 AND ?2 ORDER BY f.id;
 
 -- name: load_frame_ids
 -- The frames of nodes, in the order of load_nodes, as there.

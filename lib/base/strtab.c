@@ -94,9 +94,20 @@ bool mt_strtab_has(const struct mt_strtab *t, const char *s)
     return mt_strtab_find(t, s, strlen(s)) != MT_STRTAB_NONE;
 }
 
-uint32_t mt_strtab_add(struct mt_strtab *t, const char *s, size_t n)
+uint32_t mt_strtab_soon(const struct mt_strtab *t, const char *s, size_t n)
 {
     const uint32_t h = hash_of(t, s, n);
+    __builtin_prefetch(&t->slot[h & (t->slot_n - 1)]);
+    return h;
+}
+
+uint32_t mt_strtab_add(struct mt_strtab *t, const char *s, size_t n)
+{
+    return mt_strtab_add_hashed(t, s, n, hash_of(t, s, n));
+}
+
+uint32_t mt_strtab_add_hashed(struct mt_strtab *t, const char *s, size_t n, uint32_t h)
+{
     const uint32_t i = slot_of(t, h, s, n);
     if (t->slot[i].id)
         return t->slot[i].id - 1;

@@ -40,6 +40,10 @@ static inline uint64_t mt_strtab_bytes(const struct mt_strtab *t)
 
 /* Id of the n bytes at s (any bytes), added if new. */
 uint32_t mt_strtab_add(struct mt_strtab *t, const char *s, size_t n);
+/* For who adds many texts, a few at a time: hashes one and has its place fetched into the
+ * processor's cache; the other adds it, with that hash. */
+uint32_t mt_strtab_soon(const struct mt_strtab *t, const char *s, size_t n);
+uint32_t mt_strtab_add_hashed(struct mt_strtab *t, const char *s, size_t n, uint32_t hash);
 #define MT_STRTAB_NONE UINT32_MAX
 /* Its id; MT_STRTAB_NONE: it is not there. */
 uint32_t mt_strtab_find(const struct mt_strtab *t, const char *s, size_t n);

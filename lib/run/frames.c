@@ -17,12 +17,6 @@ void mt_frames_free(struct mt_known_frames *known)
     mt_vec_free(&known->all);
 }
 
-static uint32_t text_of(struct mt_tree *t, const struct mt_stmt *s, int column)
-{
-    const char *text = mt_stmt_text(s, column);
-    return text ? mt_strtab_add(&t->strings, text, strlen(text)) : MT_NONE;
-}
-
 /* Ids count up from 1: there are pages of them, but for those of a damaged database. */
 enum { PAGE = 4096, PAGES = 1 << 18 };
 
@@ -55,6 +49,39 @@ static uint32_t *new_place(struct mt_known_frames *known, int64_t id)
     return &(*of)[id % PAGE];
 }
 
+/* Kinds of frames, as they are stored (queries/schema.sql). */
+enum { ANNOTATION = 1, PYTHON = 3, CATEGORY = 6, THREAD = 7, LABEL = 8, SIZE = 9, OP = 0 };
+
+static void add_frame(struct mt_known_frames *known, struct mt_tree *t, int64_t id, int64_t kind,
+                      uint32_t name, uint32_t object, uint32_t file)
+{
+    uint32_t *at = new_place(known, id);
+    if (*at != MT_NONE)
+        return;
+    *at = (uint32_t)known->all.n;
+    struct mt_known_frame f = {.id = id,
+                               .name = name,
+                               .object = object,
+                               .file = file,
+                               .line = MT_NONE,
+                               .layer = MT_NONE,
+                               .is_python = kind == PYTHON,
+                               .python_or_annotation = kind == ANNOTATION || kind == PYTHON,
+                               .is_category = kind == CATEGORY,
+                               .is_thread = kind == THREAD,
+                               .is_label = kind == LABEL,
+                               .is_size = kind == SIZE};
+    if (f.is_python && mt_python_is_users(mt_strtab_get(&t->strings, name)))
+        f.line = name;
+    if (kind == OP) {
+        f.line = mt_site_of_backward(t, file);
+        f.line_is_text = true;
+        f.layer = mt_site_of_backward(t, object);
+        f.object = f.file = MT_NONE;
+    }
+    *mt_vec_push(&known->all) = f;
+}
+
 /* The text of an object or a file: there are few. id 0: it is unknown. */
 static enum mt_status few_text(struct mt_db *db, struct mt_tree *t, int64_t id, uint32_t *out,
                                struct mt_err *err)
@@ -63,56 +90,77 @@ static enum mt_status few_text(struct mt_db *db, struct mt_tree *t, int64_t id, 
     return id ? mt_load_text(db, t, id, out, err) : MT_OK;
 }
 
-/* s: a row of load_frames; NULL: a damaged database has none. */
-static enum mt_status add_frame(struct mt_db *db, struct mt_known_frames *known, struct mt_tree *t,
-                                int64_t id, const struct mt_stmt *s, struct mt_err *err)
+/* Frames as they are read. While some wait, the places of their names are fetched into the
+ * processor's cache. */
+enum { WAITING = 32 };
+struct frame_reader {
+    struct mt_db *db;
+    struct mt_tree *t;
+    struct mt_known_frames *known;
+    struct mt_buf names;
+    size_t waiting_n;
+    struct waiting {
+        int64_t id, kind, object_id, file_id;
+        size_t name, name_n; /* in names */
+        uint32_t hash;       /* of the name */
+    } waiting[WAITING];
+};
+
+static enum mt_status add_waiting(struct frame_reader *r, struct mt_err *err)
 {
-    uint32_t *at = new_place(known, id);
-    if (*at != MT_NONE)
-        return MT_OK;
-    struct mt_known_frame f = {
-        .id = id, .object = MT_NONE, .file = MT_NONE, .line = MT_NONE, .layer = MT_NONE};
-    if (s) {
-        MT_TRY(few_text(db, t, mt_stmt_int(s, 3), &f.object, err));
-        MT_TRY(few_text(db, t, mt_stmt_int(s, 4), &f.file, err));
+    for (size_t i = 0; i < r->waiting_n; i++) {
+        const struct waiting *w = &r->waiting[i];
+        uint32_t object, file;
+        if (mt_frame_place(r->known, w->id) != MT_NONE)
+            continue;
+        const uint32_t name =
+            mt_strtab_add_hashed(&r->t->strings, r->names.s + w->name, w->name_n, w->hash);
+        MT_TRY(few_text(r->db, r->t, w->object_id, &object, err));
+        MT_TRY(few_text(r->db, r->t, w->file_id, &file, err));
+        add_frame(r->known, r->t, w->id, w->kind, name, object, file);
     }
-    *at = (uint32_t)known->all.n;
-    f.name = s ? text_of(t, s, 1) : mt_strtab_add(&t->strings, "", 0);
-    if (s) {
-        f.is_python = mt_stmt_int(s, 2) == 6;
-        f.python_or_annotation = mt_stmt_int(s, 2) == 1 || f.is_python;
-        f.is_category = mt_stmt_int(s, 2) == 2;
-        f.is_thread = mt_stmt_int(s, 2) == 3;
-        f.is_label = mt_stmt_int(s, 2) == 4;
-        f.is_size = mt_stmt_int(s, 2) == 5;
-    }
-    if (f.is_python && mt_python_is_users(mt_strtab_get(&t->strings, f.name)))
-        f.line = f.name;
-    if (s && mt_stmt_int(s, 2) == 7) {
-        f.line = mt_site_of_backward(t, f.file);
-        f.line_is_text = true;
-        f.layer = mt_site_of_backward(t, f.object);
-        f.object = f.file = MT_NONE;
-    }
-    *mt_vec_push(&known->all) = f;
+    r->waiting_n = 0;
+    mt_buf_clear(&r->names);
     return MT_OK;
+}
+
+/* s: a row of load_frames. */
+static enum mt_status wait_for(struct frame_reader *r, const struct mt_stmt *s, struct mt_err *err)
+{
+    const char *name = mt_stmt_text(s, 2);
+    struct waiting *w = &r->waiting[r->waiting_n++];
+    *w = (struct waiting){.id = mt_stmt_int(s, 0),
+                          .kind = mt_stmt_int(s, 1),
+                          .object_id = mt_stmt_int(s, 3),
+                          .file_id = mt_stmt_int(s, 4),
+                          .name = r->names.n,
+                          .name_n = strlen(name)};
+    mt_buf_add(&r->names, name, w->name_n);
+    w->hash = mt_strtab_soon(&r->t->strings, name, w->name_n);
+    return r->waiting_n == WAITING ? add_waiting(r, err) : MT_OK;
 }
 
 /* Reads the frames first..last, those that are not known, and `wanted` even where there is none. */
 static enum mt_status read_range(struct mt_db *db, struct mt_tree *t, struct mt_known_frames *known,
                                  int64_t first, int64_t last, int64_t wanted, struct mt_err *err)
 {
-    struct mt_stmt *f;
-    bool row;
-    MT_TRY(mt_db_query(db, MT_Q_LOAD_FRAMES, &f, err));
-    mt_stmt_bind(f, "ii", first, last);
-    for (;;) {
-        MT_TRY(mt_stmt_step(f, &row, err));
-        if (!row)
-            break;
-        MT_TRY(add_frame(db, known, t, mt_stmt_int(f, 0), f, err));
+    struct frame_reader r = {.db = db, .t = t, .known = known};
+    enum mt_status st = MT_OK;
+    struct mt_stmt *s;
+    bool row = true;
+    MT_TRY(mt_db_query(db, MT_Q_LOAD_FRAMES, &s, err));
+    mt_stmt_bind(s, "ii", first, last);
+    while (row) {
+        MT_TRY_OUT(mt_stmt_step(s, &row, err));
+        if (row)
+            MT_TRY_OUT(wait_for(&r, s, err));
     }
-    return add_frame(db, known, t, wanted, NULL, err);
+    MT_TRY_OUT(add_waiting(&r, err));
+    if (mt_frame_place(known, wanted) == MT_NONE)
+        add_frame(known, t, wanted, -1, mt_strtab_add(&t->strings, "", 0), MT_NONE, MT_NONE);
+out:
+    mt_buf_free(&r.names);
+    return st;
 }
 
 /*
