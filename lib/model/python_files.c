@@ -206,9 +206,13 @@ static bool starts(const char *s, size_t n, const char *with)
     return n >= k && memcmp(s, with, k) == 0;
 }
 
+/* Names have two bytes at least, of which hardly any has both of s. */
 static bool listed(const char *const *names, const char *s, size_t n)
 {
-    while (*names && (strncmp(*names, s, n) != 0 || (*names)[n]))
+    if (n < 2)
+        return false;
+    while (*names && ((*names)[0] != s[0] || (*names)[1] != s[1] || strncmp(*names, s, n) != 0 ||
+                      (*names)[n]))
         names++;
     return *names != NULL;
 }
