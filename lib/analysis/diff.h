@@ -9,6 +9,7 @@
 #define MT_DIFF_H
 
 #include "lib/analysis/leaks.h"
+#include "lib/base/numbers.h"
 #include "lib/run/figures.h"
 #include "lib/run/knows.h"
 #include "lib/run/match.h"
@@ -20,11 +21,10 @@ static inline bool mt_diff_growth_known(const struct mt_figures *f)
     return !(f->unknown & MT_UNKNOWN_GROWTH) || f->v[MT_FIG_PER_STEP_B].r > 0;
 }
 
-/* The figures of groups as they are kept, from the first group on; of those behind they are 0.
- * There may be a million. */
+/* The figures of groups as they are kept. */
 struct mt_diff_part {
-    struct mt_figure_set set; /* which */
-    MT_VEC(union mt_value) v; /* set.n of each group */
+    struct mt_figure_set set;      /* which */
+    struct mt_numbers v[MT_FIG_N]; /* those of the groups, of each of the set */
 };
 
 /* One of the two runs. db NULL: not opened. */
