@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MT_SCHEMA_VERSION 16
+#define MT_SCHEMA_VERSION 17
 #define MT_SCHEMA_OLDEST  7     /* that is upgraded in place (db_upgrade.h) */
 #define MT_DB_WAIT_MS     30000 /* how long another importer is waited for */
 #define MT_DB_ROW_CELLS   16    /* columns of a bulk row */

@@ -218,7 +218,7 @@ CREATE TABLE alloc (
   rule INTEGER,                    -- what it is for (docs/categories.md): 1 to 5 are R1 to R5, 6 R5b, 7 to 10 R6 to R9, 11 R10,
                                    -- 12 R10 held by the graph, 13 by the program, 14 R11, 15 R12, 16 R10 of no graph; by the frames
                                    -- of snapshots 17 to 26 F1 to F10, 27 F10 held by the graph, 28 F11; 29: none, it is older than
-                                   -- the recording; 30 R12b, 31 R5c; NULL: nobody asked, or that
+                                   -- the recording; 30 R12b; NULL: nobody asked, or that
   tensor_id INTEGER                -- string: the tensor it was allocated for (docs/tensors.md), '[8, 64] float32'; NULL: unknown
 );
 
@@ -419,8 +419,8 @@ CREATE VIEW v_alloc AS SELECT r.name AS run, a.id, d.name AS device, a.bytes_b, 
     WHEN 10 THEN 'input' WHEN 11 THEN 'activation' WHEN 12 THEN 'activation' WHEN 13 THEN 'activation' WHEN 16 THEN 'activation'
     WHEN 17 THEN 'temporary' WHEN 18 THEN 'optimizer state' WHEN 19 THEN 'temporary' WHEN 20 THEN 'activation (recomputed)' WHEN 21 THEN 'gradient'
     WHEN 22 THEN 'autograd detail' WHEN 23 THEN 'parameter' WHEN 24 THEN 'parameter' WHEN 25 THEN 'input' WHEN 26 THEN 'activation'
-    WHEN 27 THEN 'activation' WHEN 30 THEN 'activation (kept)' WHEN 31 THEN 'gradient' END AS category,
-  CASE WHEN a.rule = 29 THEN NULL WHEN a.rule = 30 THEN 'R12b' WHEN a.rule = 31 THEN 'R5c' WHEN a.rule > 16 THEN 'F' || (a.rule - 16 - (a.rule > 26)) ELSE CASE a.rule WHEN 6 THEN 'R5b' WHEN 12 THEN 'R10' WHEN 13 THEN 'R10' WHEN 16 THEN 'R10' WHEN 14 THEN 'R11' WHEN 15 THEN 'R12'
+    WHEN 27 THEN 'activation' WHEN 30 THEN 'activation (kept)' END AS category,
+  CASE WHEN a.rule = 29 THEN NULL WHEN a.rule = 30 THEN 'R12b' WHEN a.rule > 16 THEN 'F' || (a.rule - 16 - (a.rule > 26)) ELSE CASE a.rule WHEN 6 THEN 'R5b' WHEN 12 THEN 'R10' WHEN 13 THEN 'R10' WHEN 16 THEN 'R10' WHEN 14 THEN 'R11' WHEN 15 THEN 'R12'
     ELSE 'R' || (a.rule - (a.rule > 6)) END END AS why, CASE a.rule WHEN 12 THEN 'graph' WHEN 27 THEN 'graph' WHEN 13 THEN 'program' END AS held_by,
   sc.name AS scope, m.name AS module, tf.name AS top, CASE WHEN sc.name <> tf.name THEN tf.name || ' in ' || sc.name ELSE tf.name END AS site, sh.text AS shape,
   tn.text AS tensor, substr(tn.text, instr(tn.text, '] ') + 2) AS dtype
