@@ -62,6 +62,8 @@ void mt_native_plain_name(struct mt_buf *out, const char *s)
             s += n < strlen(s) ? n : strlen(s);
         } else if (*s == '<') {
             s = skip_brackets(s);
+        } else if (strncmp(s, "::<", 3) == 0) { /* of Rust: f::<T> */
+            s = skip_brackets(s + 2);
         } else if (*s == '{') {
             mt_buf_adds(out, local_function(s));
             s = skip_brackets(s);
