@@ -69,6 +69,11 @@ static int64_t slow_sawtooth(double p)
 {
     return BASE + (int64_t)(fmod(p * 11, 1) * 30 * (double)MIB);
 }
+/* High in the third and fourth of the eight parts, and in the seventh. */
+static int64_t comes_and_goes(double p)
+{
+    return BASE + ((p > 0.415 && p < 0.61) || (p > 0.765 && p < 0.8725) ? 40 * MIB : 0);
+}
 static int64_t two_teeth(double p)
 {
     return 2 * BASE + (int64_t)(fmod(p * 2, 1) * 20 * (double)MIB);
@@ -128,6 +133,7 @@ static const struct curve curves[] = {
     {"falls", falls, MT_GROWTH_FALLS, 0},
     {"spikes", spikes, MT_GROWTH_FLAT, 0},
     {"two teeth", two_teeth, MT_GROWTH_UNKNOWN, 0},
+    {"comes and goes", comes_and_goes, MT_GROWTH_UNKNOWN, 0},
     {"a peak, warm-up, then a leak", peak_then_leak, MT_GROWTH_GROWS, 14 * MIB},
 };
 
@@ -323,6 +329,16 @@ static void what_stands_out(void **unused)
         }
 }
 
+/* 512 KiB, or 1 % of the level where that is more. */
+static void flat_border(void **unused)
+{
+    (void)unused;
+    assert_true(mt_growth_is_flat(512 * KIB, MIB));
+    assert_false(mt_growth_is_flat(512 * KIB + 1, MIB));
+    assert_true(mt_growth_is_flat(MIB, 100 * MIB));
+    assert_false(mt_growth_is_flat(MIB + 1, 100 * MIB));
+}
+
 /* Of 10 MiB it rises by so much, at half of the time, for so long; 0: it stays. */
 static void what_just_stands_out(void **unused)
 {
@@ -435,6 +451,7 @@ int main(void)
         cmocka_unit_test(random_walks),
         cmocka_unit_test(too_short),
         cmocka_unit_test(what_stands_out),
+        cmocka_unit_test(flat_border),
         cmocka_unit_test(what_just_stands_out),
         cmocka_unit_test(causes),
     };
