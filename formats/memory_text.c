@@ -49,8 +49,9 @@ struct reader {
     char main_name[2][MT_PAIR_NAME];   /* what was called the process's rss first, and its peak */
     MT_VEC(struct mt_text_pair) apart; /* names that stand beside these in a line */
     MT_VEC(struct unread) unread;
-    bool said;        /* the line under way says something */
-    uint64_t mixed_n; /* figures of several owners that are not told apart */
+    bool said;                   /* the line under way says something */
+    uint64_t mixed_n;            /* figures of several owners that are not told apart */
+    uint64_t told_n, told_first; /* of lines that tell of a worker, and of the first of them */
 };
 
 /* ---- two names for one figure ---- */
@@ -192,6 +193,16 @@ static int metric_of(struct reader *r, const char *name)
     return own;
 }
 
+/* Figures of a line that tells of one worker and the other may be those of several processes. */
+static void take_told(struct reader *r, const struct mt_text_pair *p)
+{
+    const struct mt_text_owners *o = &r->text.owners;
+    if (!o->told || p->owner != MT_TEXT_NOBODY || p->meaning == MT_PAIR_OTHER)
+        return;
+    r->mixed_n += r->told_n && o->told_number != r->told_first;
+    r->told_first = r->told_n++ ? r->told_first : o->told_number;
+}
+
 static enum mt_status use_pair(struct reader *r, const struct mt_text_pair *p, struct mt_err *err)
 {
     int64_t bytes;
@@ -216,6 +227,7 @@ static enum mt_status use_pair(struct reader *r, const struct mt_text_pair *p, s
         snprintf(r->other, sizeof r->other, "%s", p->name);
     r->peak |= meaning == MT_PAIR_PEAK;
     r->level_n += meaning == MT_PAIR_LEVEL;
+    take_told(r, p);
     const struct mt_text_figure figure = {
         .t = r->timed ? now(r) : mt_text_steps_time(&r->steps, r->rec, p->owner, now(r)),
         .bytes = bytes,
@@ -251,6 +263,8 @@ static enum mt_status find_fields(struct reader *r, struct mt_err *err)
     r->matched_n += any;
     for (size_t i = 0; i < n; i++) {
         const struct mt_text_field *f = &fields[i];
+        mt_text_owners_unlearn(&r->text.owners, r->text.plain.s, r->text.plain.n,
+                               (size_t)(f->number - r->text.plain.s));
         if (strcmp(f->name, "time") == 0) {
             MT_TRY(take_time(r, f, err));
             continue;
@@ -404,14 +418,34 @@ static enum mt_status end(struct reader *r, struct mt_err *err)
 static void note_mixed(struct reader *r)
 {
     const uint32_t owner_n = r->text.owners.names.n - 1;
-    if (r->mixed_n || r->figures.mixed)
+    bool doubt = false;
+    for (int i = 0; i < MT_TAG_N; i++)
+        doubt |= r->text.owners.tags[i] == MT_TAG_DOUBT && !owner_n;
+    if (r->mixed_n || r->figures.mixed || doubt)
         mt_rec_note_n(r->rec, MT_NOTE_PROCESSES, owner_n > 2 ? owner_n : 2, -1);
+}
+
+/* By as much of the begin as there is: damage is an error where lines are read. */
+static void learn_owners(struct reader *r)
+{
+    enum { HEAD = 1 << 20 };
+    struct mt_err later = MT_ERR_INIT;
+    const char *head;
+    size_t n = 0;
+    for (size_t least = 1; n < HEAD; least = 2 * n + 1) {
+        if (mt_stream_peek(r->lines.in, least, &head, &n, &later) != MT_OK)
+            return;
+        mt_text_owners_learn(&r->text.owners, head, n, r->opts->pattern != NULL);
+        if (n < least)
+            return;
+    }
 }
 
 static enum mt_status read_all(struct reader *r, struct mt_err *err)
 {
     bool any = true;
     enum mt_status st;
+    learn_owners(r);
     while ((st = mt_reader_line(&r->lines, &r->line, r->opts, r->rec, &any, err)) == MT_OK && any)
         MT_TRY(read_lines(r, err));
     MT_TRY(st);

@@ -13,34 +13,40 @@ static const struct {
     bool bracketed;  /* "[gpu0]", but not "gpu 0" */
     bool punctuated; /* "process 0:", but not "process 3 files" */
     bool told_of;    /* one process may tell of many, of each once: "client 20: done; rss 700 MB" */
-} words[] = {{"rank", false, false, false},
-             {"local_rank", false, false, false},
-             {"global_rank", false, false, false},
-             {"node_rank", false, false, false},
-             {"dp_rank", false, false, false},
-             {"tp_rank", false, false, false},
-             {"pp_rank", false, false, false},
-             {"ep_rank", false, false, false},
-             {"cp_rank", false, false, false},
-             {"pid", false, false, false},
-             {"worker", false, false, false},
-             {"actor", false, false, false},
-             {"replica", false, false, false},
-             {"node", false, true, true},
-             {"client", false, true, true},
-             {"server", false, true, true},
-             {"process", false, true, false},
-             {"proc", false, true, false},
-             {"gpu", true, false, false},
-             {"cuda", true, false, false},
-             {"trainer", true, false, false},
-             {"default", true, false, false}, /* torchrun's --tee */
-             {"r", true, false, false},
-             {"dp", true, false, false},
-             {"tp", true, false, false},
-             {"pp", true, false, false},
-             {"ep", true, false, false},
-             {"cp", true, false, false}};
+    bool doer;       /* what follows may be what became of it: "worker 3 done, rss 700 MB" */
+} words[] = {{"rank", false, false, false, false},
+             {"local_rank", false, false, false, false},
+             {"global_rank", false, false, false, false},
+             {"node_rank", false, false, false, false},
+             {"dp_rank", false, false, false, false},
+             {"tp_rank", false, false, false, false},
+             {"pp_rank", false, false, false, false},
+             {"ep_rank", false, false, false, false},
+             {"cp_rank", false, false, false, false},
+             {"pid", false, false, false, true},
+             {"worker", false, false, false, true},
+             {"actor", false, false, false, true},
+             {"replica", false, false, false, true},
+             {"node", false, true, true, false},
+             {"client", false, true, true, false},
+             {"server", false, true, true, false},
+             {"process", false, true, false, false},
+             {"proc", false, true, false, false},
+             {"gpu", true, false, false, false},
+             {"cuda", true, false, false, false},
+             {"trainer", true, false, false, false},
+             {"default", true, false, false, false},       /* torchrun's --tee */
+             {"spawnprocess", false, false, false, false}, /* Python's, in records of logging */
+             {"forkprocess", false, false, false, false},
+             {"forkserverprocess", false, false, false, false},
+             {"forkpoolworker", false, false, false, false},
+             {"spawnpoolworker", false, false, false, false},
+             {"r", true, false, false, false},
+             {"dp", true, false, false, false},
+             {"tp", true, false, false, false},
+             {"pp", true, false, false, false},
+             {"ep", true, false, false, false},
+             {"cp", true, false, false, false}};
 
 void mt_text_owners_init(struct mt_text_owners *o)
 {
@@ -53,6 +59,24 @@ void mt_text_owners_free(struct mt_text_owners *o)
 {
     mt_strtab_free(&o->names);
     mt_vec_free(&o->mentions);
+}
+
+void mt_text_owners_learn(struct mt_text_owners *o, const char *head, size_t n, bool said)
+{
+    struct mt_text_tags tags = {.said = said};
+    mt_text_tags_add_all(&tags, head, n);
+    for (int i = 0; i < MT_TAG_N; i++)
+        o->tags[i] = mt_text_tags_judge(&tags, (enum mt_text_tag_kind)i);
+}
+
+void mt_text_owners_unlearn(struct mt_text_owners *o, const char *line, size_t n, size_t at)
+{
+    uint64_t number;
+    for (int i = 0; i < MT_TAG_N; i++) {
+        const char *end = mt_text_tag(line, n, (enum mt_text_tag_kind)i, &number);
+        if (end && at < (size_t)(end - line))
+            o->tags[i] = MT_TAG_NONE;
+    }
 }
 
 static bool is_word(char c)
@@ -88,9 +112,36 @@ static bool fits(size_t which, const char *line, const char *s, const char *p, c
            (strncasecmp(s - 5, "lora ", 5) != 0 && strncasecmp(s - 4, "low-", 4) != 0);
 }
 
+/* Whether the line goes on with what became of a worker, "worker 3 done": it, or who tells of it,
+ * may have written that. */
+static bool is_told(const char *p, const char *end)
+{
+    static const char *const told[] = {
+        "done",         "finished", "completed", "complete", "connected", "disconnected",
+        "joined",       "left",     "ready",     "started",  "stopped",   "exited",
+        "died",         "failed",   "restarted", "returned", "idle",      "terminated",
+        "acknowledged", "replied",  "reported",  "crashed",  "lost",      "registered"};
+    size_t n = 0;
+    if (!is_one_of(p, end, " "))
+        return false;
+    p++;
+    for (size_t i = 0; i < 3; i++) { /* "is done", "has finished" */
+        static const char *const helpers[] = {"is ", "has ", "was "};
+        const size_t k = strlen(helpers[i]);
+        if ((size_t)(end - p) > k && strncasecmp(p, helpers[i], k) == 0)
+            p += k;
+    }
+    while (p + n < end && isalpha((unsigned char)p[n]))
+        n++;
+    for (size_t i = 0; i < MT_ARRAY_LEN(told); i++)
+        if (strlen(told[i]) == n && strncasecmp(told[i], p, n) == 0)
+            return true;
+    return false;
+}
+
 /* The word at s, n bytes, and a number behind it; its end, or NULL: it mentions nobody. */
-static const char *take_mention(const char *line, const char *s, size_t n, const char *end,
-                                struct mt_text_mention *out)
+static const char *take_mention(struct mt_text_owners *o, const char *line, const char *s, size_t n,
+                                const char *end, struct mt_text_mention *out)
 {
     enum { DIGITS = 10 };
     const char *p = s + n;
@@ -104,6 +155,7 @@ static const char *take_mention(const char *line, const char *s, size_t n, const
         return NULL;
     for (int i = 0; i < 3 && is_one_of(p, end, " :=#"); i++)
         p++;
+    p += p == s + n && n > sizeof "process" && is_one_of(p, end, "-"); /* SpawnProcess-1 */
     out->number = 0;
     while (p < end && isdigit((unsigned char)*p) && digits < DIGITS) {
         out->number = out->number * 10 + (uint64_t)(*p++ - '0');
@@ -113,6 +165,11 @@ static const char *take_mention(const char *line, const char *s, size_t n, const
         (end - p > 1 && is_one_of(p, end, ".,") && isdigit((unsigned char)p[1])) ||
         is_size(p, end) || !fits(which, line, s, p, end))
         return NULL;
+    if (words[which].doer && is_told(p, end)) {
+        o->told = true;
+        o->told_number = out->number;
+        return NULL;
+    }
     snprintf(out->word, sizeof out->word, "%s", words[which].word);
     if (is_one_of(p, end, "/")) /* rank 0/4 */
         for (p++; p < end && isdigit((unsigned char)*p);)
@@ -149,13 +206,14 @@ static const char *take_digits(const char *p, const char *end, uint64_t *number)
     return n ? p : NULL;
 }
 
-/* "[1,0]<stdout>:" that mpirun --tag-output writes in front of lines: the job and the rank; its
- * end, or NULL. */
-static const char *take_tag(const char *line, const char *end, struct mt_text_mention *out)
+/* "[1,0]<stdout>:" or "[prterun-host-7@1,0]<stdout>:" that mpirun --tag-output writes in front of
+ * lines: the job and the rank; its end, or NULL. */
+static const char *take_mpirun(const char *line, const char *end, struct mt_text_mention *out)
 {
     static const char *const streams[] = {"]<stdout>:", "]<stderr>:"};
-    uint64_t job;
-    const char *p = is_one_of(line, end, "[") ? take_digits(line + 1, end, &job) : NULL;
+    const char *p = is_one_of(line, end, "[") ? line + 1 : NULL;
+    while (p && p < end && (isalnum((unsigned char)*p) || is_one_of(p, end, "-._@")))
+        p++;
     p = p && is_one_of(p, end, ",") ? take_digits(p + 1, end, &out->number) : NULL;
     for (size_t i = 0; p && i < MT_ARRAY_LEN(streams); i++) {
         size_t n = strlen(streams[i]);
@@ -165,6 +223,30 @@ static const char *take_tag(const char *line, const char *end, struct mt_text_me
         }
     }
     return NULL;
+}
+
+/* A number in front of the line, where it is known to say whose that is. */
+static const char *take_tag(const struct mt_text_owners *o, const char *line, const char *end,
+                            struct mt_text_mention *out)
+{
+    const char *behind = take_mpirun(line, end, out), *name;
+    size_t n;
+    if (!behind && (behind = mt_text_tag_name(line, (size_t)(end - line), &name, &n)) != NULL) {
+        const size_t most = sizeof out->word - 1; /* pods differ at their ends */
+        name += n > most ? n - most : 0;
+        snprintf(out->word, sizeof out->word, "%.*s", (int)(n > most ? most : n), name);
+        out->named = true;
+        out->number = 0;
+    }
+    if (!behind && (behind = mt_text_tag_syslog(line, (size_t)(end - line), &out->number)) != NULL)
+        snprintf(out->word, sizeof out->word, "pid");
+    for (int i = 0; i < MT_TAG_N && !behind; i++) {
+        if (o->tags[i] < MT_TAG_RANKS)
+            continue;
+        behind = mt_text_tag(line, (size_t)(end - line), (enum mt_text_tag_kind)i, &out->number);
+        snprintf(out->word, sizeof out->word, "%s", o->tags[i] == MT_TAG_PIDS ? "pid" : "rank");
+    }
+    return behind;
 }
 
 /* Which mentions are of one word. */
@@ -191,14 +273,15 @@ void mt_text_owners_take(struct mt_text_owners *o, char *line, size_t n)
 {
     char *end = line + n;
     o->mentions.n = 0;
+    o->told = false;
     for (char *s = line; s < end && o->mentions.n < MT_TEXT_MENTIONS;) {
-        struct mt_text_mention m;
+        struct mt_text_mention m = {.named = false};
         size_t letters = 0;
         while (s + letters < end && (isalpha((unsigned char)s[letters]) || s[letters] == '_'))
             letters++;
-        const char *behind = s == line ? take_tag(line, end, &m) : NULL;
+        const char *behind = s == line ? take_tag(o, line, end, &m) : NULL;
         if (!behind && letters && (s == line || !is_word(s[-1])))
-            behind = take_mention(line, s, letters, end, &m);
+            behind = take_mention(o, line, s, letters, end, &m);
         if (!behind) {
             s += letters + !letters;
             continue;
@@ -226,6 +309,13 @@ static uint32_t owner_of(struct mt_text_owners *o, const struct mt_buf *name)
                                        : mt_strtab_add(&o->names, name->s, name->n);
 }
 
+static void add_name(struct mt_buf *name, const struct mt_text_mention *m)
+{
+    mt_buf_addf(name, "%s%s", name->n ? "." : "", m->word);
+    if (!m->named)
+        mt_buf_addf(name, "%" PRIu64, m->number);
+}
+
 uint32_t mt_text_owners_at(struct mt_text_owners *o, size_t at)
 {
     struct mt_buf name = {0};
@@ -235,7 +325,7 @@ uint32_t mt_text_owners_at(struct mt_text_owners *o, size_t at)
         unclear = m->several && m->first > at;
         if (m->several ? m->at < at && m->next >= at
                        : m->at == m->first && !(m->begun && m->at > at))
-            mt_buf_addf(&name, "%s%s%" PRIu64, name.n ? "." : "", m->word, m->number);
+            add_name(&name, m);
     }
     const uint32_t owner = unclear ? MT_TEXT_UNCLEAR : owner_of(o, &name);
     mt_buf_free(&name);

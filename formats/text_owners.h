@@ -5,6 +5,7 @@
 #ifndef MT_TEXT_OWNERS_H
 #define MT_TEXT_OWNERS_H
 
+#include "formats/text_tags.h"
 #include "lib/base/mem.h"
 #include "lib/base/strtab.h"
 
@@ -20,10 +21,15 @@ enum {
 #define MT_TEXT_UNCLEAR UINT32_MAX /* one of several owners, and nobody knows which */
 
 struct mt_text_owners {
+    enum mt_text_tag_verdict tags[MT_TAG_N]; /* what numbers in front of lines are */
+    bool told;            /* the line under way tells of a worker, "worker 3 done": its figures may
+                             be the worker's, or those of who tells that */
+    uint64_t told_number; /* of which */
     struct mt_strtab names; /* of owners, "rank1", by their number; the first is "" */
     MT_VEC(struct mt_text_mention {
-        char word[24]; /* small letters */
+        char word[64]; /* small letters; or a name */
         uint64_t number;
+        bool named;         /* a name has no number */
         size_t at;          /* in the line, with what belongs to it */
         size_t first, next; /* where its word stands first, and next; SIZE_MAX: no more */
         bool several;       /* its word stands there with other numbers, too */
@@ -34,6 +40,11 @@ struct mt_text_owners {
 
 void mt_text_owners_init(struct mt_text_owners *o);
 void mt_text_owners_free(struct mt_text_owners *o);
+/* What stands in front of the lines of a log that begins so is whose they are, perhaps. said: what
+ * they say of memory --pattern tells. */
+void mt_text_owners_learn(struct mt_text_owners *o, const char *head, size_t n, bool said);
+/* At that byte of a line is something else: what stands in front of lines there is no owner. */
+void mt_text_owners_unlearn(struct mt_text_owners *o, const char *line, size_t n, size_t at);
 /* Looks for those that a line of n bytes mentions, and puts blanks in their place. */
 void mt_text_owners_take(struct mt_text_owners *o, char *line, size_t n);
 /* The owner of a figure that stands at that byte of the line. */

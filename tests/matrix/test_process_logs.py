@@ -8,12 +8,12 @@ PER_MINUTE = ("--max-rss-growth-per-minute", "1MiB")
 FINE, WORSE, CANNOT = 0, 1, 3
 
 
-def asked(name, lines, rule, code, devices):
-    """Imports the lines; check says so, of so many devices."""
+def asked(name, lines, rule, code, devices, pattern=None):
+    """Imports the lines, perhaps with --pattern; check says so, of so many devices."""
     path = f"{name}.log"
     with open(path, "w") as f:
         f.write("".join(line + "\n" for line in lines))
-    m.run("import", path, "--name", name, codes=(0,))
+    m.run("import", path, "--name", name, *(("--pattern", pattern) if pattern else ()), codes=(0,))
     came, out, _ = m.run("check", name, *rule, codes=(0, 1, 3))
     judged = [line for line in out.splitlines() if line[:5] in ("pass ", "FAIL ", "?    ")]
     m.check((came, len(judged)) == (code, devices), "check", name, came, out)
@@ -55,4 +55,63 @@ asked("pid_grows", pidstat(300, lambda i: 50000 + 100 * i), PER_MINUTE, WORSE, 2
 asked("pid_brief", pidstat(300, lambda i: 50000 * (i < 20)), PER_MINUTE, FINE, 1)
 asked("pid_once", pidstat(300, lambda i: 50000 * (i == 20)), PER_MINUTE, FINE, 1)
 
-m.finish(11)
+
+# ---- whose lines they are, by what stands in front of them ----
+
+
+def of_ranks(n, tag, steps=50):
+    """Lines of n ranks, in an order that changes; of these the second grows."""
+    for i in range(steps):
+        for k in sorted(range(n), key=lambda k: (k * 7 + i * 5) % (n + 3)):
+            yield f"{tag(k)}step {i} rss {700 + 100 * k + (3 * i if k == 1 else i % 3)} MB"
+
+
+TAGS = {
+    "srun": lambda k: f"{k:2}: ",
+    "mpiexec": lambda k: f"[{k}] ",
+    "letter": lambda k: f"R{k}: ",
+    "pid": lambda k: f"[{4711 + k}] ",
+    "both": lambda k: f"{k}: [rank{k}]: ",
+    "mpirun5": lambda k: f"[prterun-host-77@1,{k}]<stdout>: ",
+    "kubectl": lambda k: f"[pod/train-{k}/pytorch] ",
+    "compose": lambda k: f"train-{k}  | ",
+    "syslog": lambda k: f"Nov 22 10:00:01 host python[{4711 + k}]: ",
+    "journal": lambda k: f"2026-11-22T10:00:01+0100 host python[{4711 + k}]: ",
+    "logging": lambda k: f"10:00:01 SpawnProcess-{k} INFO ",
+}
+for what, tag in TAGS.items():
+    for n in (2, 5, 16):
+        asked(f"{what}_{n}", of_ranks(n, tag), PER_STEP, WORSE, n)
+asked("preamble", ["srun: job 7 queued", "0: begins", "1: begins", "0: loads", "1: loads", *of_ranks(2, TAGS["srun"])], PER_STEP, WORSE, 2)
+asked("other_lines", [line for one in of_ranks(4, TAGS["mpiexec"]) for line in (one, "loss 0.5")], PER_STEP, WORSE, 4)
+
+# numbers that count something are none
+COUNTS = {
+    "lines": lambda i: f"{i + 1}: step {i} ",
+    "bracket": lambda i: f"[{i}] step {i} ",
+    "of_all": lambda i: f"[{i % 12}/12] step {i} ",
+    "clock": lambda i: f"[12:{i // 60:02}:{i % 60:02}] step {i} ",
+    "epoch": lambda i: f"{i // 10}: step {i} ",
+    "batch": lambda i: f"[{i % 20}] step {i} ",
+    "status": lambda i: f"[{(200, 404, 301)[i * i % 3]}] step {i} ",
+    "seconds": lambda i: f"{1763870000 + i}: step {i} ",
+}
+for what, tag in COUNTS.items():
+    asked(f"count_{what}", (f"{tag(i)}rss {700 + i % 3} MB" for i in range(100)), PER_STEP, FINE, 1)
+    asked(f"count_{what}_grows", (f"{tag(i)}rss {700 + 3 * i} MB" for i in range(100)), PER_STEP, WORSE, 1)
+for name, mark in (("gpus", "[{}] cuda memory"), ("list", "{}: memory")):
+    asked(f"no_rss_{name}", (line for i in range(100) for line in (mark.format(0), mark.format(1), f"step {i} rss {700 + i % 3} MB")), PER_STEP, FINE, 1)
+
+# what may be either, and workers that somebody tells of, nobody can judge
+asked("few_in_order", (f"[{i % 5}] epoch {i // 5} rss {700 + i % 3} MB" for i in range(200)), PER_STEP, CANNOT, 1)
+for n in (4, 1000):
+    asked(f"told_{n}", (f"worker {i % n} done, step {i} rss {700 + i % 3} MB" for i in range(100)), PER_STEP, CANNOT, 1)
+asked("told_one", (f"worker 3 is ready, step {i} rss {700 + i % 3} MB" for i in range(100)), PER_STEP, FINE, 1)
+asked("requests", (f"request {i} done, step {i} rss {700 + i % 3} MB" for i in range(100)), PER_STEP, FINE, 1)
+asked("workers", of_ranks(4, lambda k: f"worker {k} "), PER_STEP, WORSE, 4)
+
+# with --pattern, too, unless that says what they are
+asked("pattern", (f"{k}: it {i} mem {700 + (3 * i if k else 0)} MB" for i in range(60) for k in (0, 1)), PER_STEP, WORSE, 2, "it {step} mem {rss}")
+asked("pattern_step", (f"[{i}] epoch {k} mem {700 + i % 3} MB" for k in range(2) for i in range(60)), PER_STEP, FINE, 1, "^.{step}.*mem {rss}")
+
+m.finish(200)

@@ -93,6 +93,28 @@ static const struct text_file {
      "[1,0]<stdout>: RSS 5 KiB\n[1,1]<stdout>:RSS 7 KiB\n[1,0]<stderr>:RSS 6 KiB\n[1,1]<s\n",
      "samples 3 from 0\nprocess:rank0 5120..6144 until 3 peak 6144\n"
      "process:rank1 unchanged peak 7168\n"},
+    {"numbers in front of lines that tell ranks apart",
+     "0: begins\n1: begins\n0: loads\n1: RSS 5 KiB\n0: RSS 6 KiB\n1: RSS 7 KiB\n",
+     "samples 3 from 0\nprocess:rank1 5120..7168 until 3 peak 7168\n"
+     "process:rank0 unchanged peak 6144\n"},
+    {"numbers in front of lines that count",
+     "0: RSS 5 KiB\n1: RSS 6 KiB\n1: RSS 7 KiB\n2: RSS 6 KiB\n",
+     "samples 4 from 0\nprocess 5120..6144 until 4 peak 7168\n"},
+    {"PIDs in brackets", "[4711] RSS 5 KiB\n[4712] RSS 6 KiB\n[4711] RSS 7 KiB\n[4712] RSS 7 KiB\n",
+     "samples 4 from 0\nprocess:4711 5120..7168 until 3 peak 7168\n"
+     "process:4712 6144..7168 until 4 peak 7168\n"},
+    {"names in front of lines",
+     "[pod/t-0/py] RSS 5 KiB\nt-1  | RSS 6 KiB\nNov  2 10:00:01 h py[7]: RSS 7 KiB\n",
+     "samples 3 from 0\nprocess:t-0 unchanged peak 5120\nprocess:t-1 unchanged peak 6144\n"
+     "process:7 unchanged peak 7168\n"},
+    {"what looks like names in front of lines",
+     "[pod/t-0 RSS 5 KiB\nt-1 | RSS 6 KiB\nNov 10:00 h py[7]: RSS 7 KiB\nstep 3: py[8]: RSS 8 "
+     "KiB\n",
+     "samples 4 from 0\nprocess 5120..8192 until 4 peak 8192\nsteps 3\n"},
+    {"workers that somebody tells of", "worker 1 done, RSS 5 KiB\nworker 2 is done, RSS 6 KiB\n",
+     "samples 2 from 0\nprocess 5120..6144 until 2 peak 6144\nnote processes 2\n"},
+    {"a worker that somebody tells of", "worker 1 done, RSS 5 KiB\nworker 1 is done, RSS 6 KiB\n",
+     "samples 2 from 0\nprocess 5120..6144 until 2 peak 6144\n"},
     {"clients that one process may tell of",
      "client 1: done; RSS 5 KiB\nclient 2: done; RSS 6 KiB\nclient 3: done; RSS 7 KiB\n",
      "samples 3 from 0\nprocess 5120..7168 until 3 peak 7168\nnote processes 3\n"},

@@ -1,0 +1,56 @@
+/*
+ * text_tags.h - what stands in front of the lines of a log and says whose they are without a word:
+ * "0: " of srun -l, "[0] " of mpiexec -l, "[4711] " of a PID, "R0: ". Numbers of lines, steps and
+ * epochs look the same: which of them it is, all lines from the begin of the log tell. What kubectl
+ * and docker compose write are names.
+ */
+#ifndef MT_TEXT_TAGS_H
+#define MT_TEXT_TAGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum mt_text_tag_kind { MT_TAG_COLON, MT_TAG_BRACKET, MT_TAG_LETTER, MT_TAG_N };
+
+enum mt_text_tag_verdict {
+    MT_TAG_NONE,  /* they count something, or there are none */
+    MT_TAG_DOUBT, /* it may be either */
+    MT_TAG_RANKS,
+    MT_TAG_PIDS
+};
+
+/* The tag of a line of that kind; its end, or NULL: it has none. */
+const char *mt_text_tag(const char *line, size_t n, enum mt_text_tag_kind kind, uint64_t *number);
+
+/* "[pod/train-0/pytorch] " and "train-1  | ": the name, "train-0", of n bytes in the line; the
+ * tag's end, or NULL: it has none. */
+const char *mt_text_tag_name(const char *line, size_t n, const char **name, size_t *name_n);
+
+/* "Nov 22 10:00:01 host python[4711]: " of syslog and journalctl: the PID; the tag's end, or NULL:
+ * it has none. */
+const char *mt_text_tag_syslog(const char *line, size_t n, uint64_t *pid);
+
+/* What lines so far had. Zero-initialise. */
+struct mt_text_tags {
+    bool said; /* what a process has in memory is known by other signs than these lines' words */
+    uint64_t line_n; /* that are not empty */
+    struct mt_text_tag_lines {
+        uint64_t line_n;  /* with a tag */
+        uint64_t same_n;  /* of these with the step of the line before, whose number is another */
+        uint64_t rss_n;   /* that may say what a process has in memory */
+        uint64_t again_n; /* whose tag was there before, but not in the line before */
+        uint64_t down_n;  /* whose number falls, but not to the least */
+        uint64_t reset_n; /* whose number falls to the least */
+        uint64_t least, most, last, step;
+        size_t different_n;
+        uint64_t different[1024]; /* the first numbers */
+    } kinds[MT_TAG_N];
+};
+void mt_text_tags_add(struct mt_text_tags *t, const char *line, size_t n);
+/* The same of all lines of a text, but for a last one that is not whole. */
+void mt_text_tags_add_all(struct mt_text_tags *t, const char *text, size_t n);
+enum mt_text_tag_verdict mt_text_tags_judge(const struct mt_text_tags *t,
+                                            enum mt_text_tag_kind kind);
+
+#endif
