@@ -51,7 +51,8 @@ struct reader {
     MT_VEC(struct unread) unread;
     bool said;                   /* the line under way says something */
     uint64_t mixed_n;            /* figures of several owners that are not told apart */
-    uint64_t told_n, told_first; /* of lines that tell of a worker, and of the first of them */
+    uint64_t told_n, told_first; /* lines that tell of a worker, and of which the first does */
+    bool told_others;            /* and others of others */
 };
 
 /* ---- two names for one figure ---- */
@@ -199,7 +200,7 @@ static void take_told(struct reader *r, const struct mt_text_pair *p)
     const struct mt_text_owners *o = &r->text.owners;
     if (!o->told || p->owner != MT_TEXT_NOBODY || p->meaning == MT_PAIR_OTHER)
         return;
-    r->mixed_n += r->told_n && o->told_number != r->told_first;
+    r->told_others |= r->told_n && o->told_number != r->told_first;
     r->told_first = r->told_n++ ? r->told_first : o->told_number;
 }
 
@@ -414,15 +415,21 @@ static enum mt_status end(struct reader *r, struct mt_err *err)
     return mt_process_close(&r->figures.log, err);
 }
 
-/* Where figures are of several processes, and memtool does not know of which. */
+/* Where figures are of several processes, and memtool does not know of which; or where they may be,
+ * and may be those of one. */
 static void note_mixed(struct reader *r)
 {
     const uint32_t owner_n = r->text.owners.names.n - 1;
-    bool doubt = false;
+    bool counted = false;
     for (int i = 0; i < MT_TAG_N; i++)
-        doubt |= r->text.owners.tags[i] == MT_TAG_DOUBT && !owner_n;
-    if (r->mixed_n || r->figures.mixed || doubt)
+        counted |= r->text.owners.tags[i] == MT_TAG_DOUBT && !owner_n;
+    if (r->mixed_n || r->figures.mixed)
         mt_rec_note_n(r->rec, MT_NOTE_PROCESSES, owner_n > 2 ? owner_n : 2, -1);
+    else if (r->told_others || r->figures.told || counted)
+        mt_rec_note_n(r->rec, MT_NOTE_OWNERS, 1, -1);
+    mt_rec_note_detail(r->rec, MT_NOTE_OWNERS, "%s",
+                       counted ? "numbers in front, which may count something"
+                               : "several workers or others, whom one may tell of");
 }
 
 /* By as much of the begin as there is: damage is an error where lines are read. */

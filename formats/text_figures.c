@@ -63,7 +63,7 @@ static enum mt_status put(struct mt_text_figures *f, const struct mt_text_owners
 {
     size_t process;
     const uint32_t owner = teller(owners, x);
-    f->mixed |= !f->apart && owner && f->one && owner != f->one;
+    f->mixed |= !f->apart && !f->told && owner && f->one && owner != f->one;
     f->one = f->one ? f->one : owner;
     MT_TRY(process_of(f, owners, f->apart ? x->owner : MT_TEXT_NOBODY, &process, err));
     if (x->metric == MT_METRIC_RSS)
@@ -102,7 +102,8 @@ static enum mt_status decide(struct mt_text_figures *f, const struct mt_text_own
         f->one = owner ? owner : f->one;
     }
     f->decided = true;
-    f->apart = f->apart && !are_told_of(f, owners);
+    f->told = f->apart && are_told_of(f, owners);
+    f->apart = f->apart && !f->told;
     for (size_t i = 0; i < f->first.n; i++)
         MT_TRY(put(f, owners, &f->first.v[i], err));
     mt_vec_free(&f->first);

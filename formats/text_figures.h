@@ -20,6 +20,7 @@ struct mt_text_figures {
     MT_VEC(size_t) process; /* of owners; SIZE_MAX: none yet */
     bool decided, apart;
     uint32_t one; /* the owner, where all are of one process */
+    bool told;    /* or perhaps so, as one may tell of them */
     bool mixed;   /* then others came, too late */
 };
 

@@ -121,12 +121,12 @@ static bool is_told(const char *p, const char *end)
         "joined",       "left",     "ready",     "started",  "stopped",   "exited",
         "died",         "failed",   "restarted", "returned", "idle",      "terminated",
         "acknowledged", "replied",  "reported",  "crashed",  "lost",      "registered"};
+    static const char *const helpers[] = {"is ", "has ", "was "};
     size_t n = 0;
     if (!is_one_of(p, end, " "))
         return false;
     p++;
-    for (size_t i = 0; i < 3; i++) { /* "is done", "has finished" */
-        static const char *const helpers[] = {"is ", "has ", "was "};
+    for (size_t i = 0; i < MT_ARRAY_LEN(helpers); i++) {
         const size_t k = strlen(helpers[i]);
         if ((size_t)(end - p) > k && strncasecmp(p, helpers[i], k) == 0)
             p += k;

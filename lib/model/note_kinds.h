@@ -57,6 +57,7 @@ enum mt_note_kind {
     MT_NOTE_BASE_DIFFERS,   /* metadata on older blocks that the user's word contradicts */
     MT_NOTE_KINDS,          /* kinds of leaks that a report was not to list */
     MT_NOTE_PROCESSES,      /* processes that wrote one log, and are not told apart */
+    MT_NOTE_OWNERS,         /* figures of one process, or of several that are not told apart */
     MT_NOTE_UNTRACED,       /* threads, or calls, that a log of calls is seen to lack */
     MT_NOTE_APPENDED,       /* recordings in one file, one behind the other, all of which count */
     MT_NOTE_REPORTS,        /* processes that reported leaks in one file, all of which count */

@@ -52,6 +52,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_NO_ALLOCATIONS] = "no_allocations",
     [MT_NOTE_UNLISTED] = "unlisted",
     [MT_NOTE_PROCESSES] = "processes",
+    [MT_NOTE_OWNERS] = "owners",
     [MT_NOTE_UNTRACED] = "untraced",
     [MT_NOTE_APPENDED] = "appended",
     [MT_NOTE_REPORTS] = "reports",
@@ -92,6 +93,7 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_RESIDUAL] = ABOUT(ALL),
     [MT_NOTE_NO_ALLOCATIONS] = ABOUT(ALL),
     [MT_NOTE_PROCESSES] = ABOUT(ALL),
+    [MT_NOTE_OWNERS] = ABOUT(ALL),
     [MT_NOTE_UNTRACED] = ABOUT(ALL),
     [MT_NOTE_APPENDED] = ABOUT(ALL),
     [MT_NOTE_REPORTS] = ABOUT(END) | ABOUT(SITES),
@@ -281,6 +283,9 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_PROCESSES] =
         "%N processes wrote this log and are not told apart: figures may be off; write one for "
         "each",
+    [MT_NOTE_OWNERS] = "one process wrote this log, or several did, which are not told apart: its "
+                       "lines name %D, and "
+                       "not whose their figures are",
     [MT_NOTE_UNTRACED] = "not all was recorded, and figures may be off: %D",
     [MT_NOTE_APPENDED] =
         "%N recordings stand in this file, one behind the other, and figures are of all; import "

@@ -216,6 +216,7 @@ CASES = {
     "steps_renumbered": (corpus("pickle/marks-odd"), STEPS),
     "kinds_left_out": (default_kinds, END),
     "processes": (text("= Start\n+ 0x10 0x20\n= Start\n+ 0x30 0x20\n"), EVERY),
+    "owners": (text("worker 1 done, rss 5 MB\nworker 2 done, rss 6 MB\n"), EVERY),
     "untraced": (text(UNFOLLOWED), EVERY),
     "appended": (text("CMDLINE a\nMEM 5.0 1795253488.3\nCMDLINE b\nMEM 6.0 1795253499.3\n"), EVERY),
     "reports": (twice("heap/memcheck.txt"), END),
