@@ -15,8 +15,10 @@ struct sized {
     int64_t bytes;
     int64_t n;       /* most gradients of one backward pass */
     size_t first;    /* of these gradients */
-    int64_t built_n; /* blocks the recording makes before the first pass and keeps past the last */
-    int64_t lent_n;  /* blocks it makes that are alive as each pass with that many begins */
+    int64_t built_n; /* blocks the recording makes before the first pass that leaves any and keeps
+                        past the last of all */
+    int64_t lent_n;  /* blocks it makes that are alive as each pass with that many begins, */
+    int64_t known_n; /* and of these only such as are known as parameters */
     int64_t data_n; /* gradients that go with a block it makes, at the least, of the passes of which
                        any do: data that learns; */
     int64_t data_pass_n; /* and how many passes these are */
@@ -31,7 +33,7 @@ struct estimate {
     const struct mt_gradient *v; /* theirs */
     size_t n;
     struct mt_backwards passes;
-    int64_t first_ns, last_ns; /* from the first backward pass to the end of the last one */
+    int64_t last_ns; /* when the last backward pass ends */
     MT_VEC(struct sized) sizes;
     struct mt_range trained; /* all parameters that learn, */
     struct mt_range tensors; /* and how many they are */
@@ -181,6 +183,30 @@ struct made {
     uint32_t record;
 };
 
+/* When the first pass begins that leaves a gradient of a size. */
+static int64_t first_of(const struct estimate *e, const struct sized *s)
+{
+    return e->passes.v[e->v[s->first].backward - e->passes.first].start_ns;
+}
+
+static bool is_parameter(const struct mt_record *rec)
+{
+    return mt_category_of_rule[rec->rule] == MT_CATEGORY_PARAMETER;
+}
+
+/* How many of n blocks of a size are lent at the least; `changes` has room for them. */
+static int64_t lent_of(const struct estimate *e, const struct sized *size, const struct made *v,
+                       size_t n, bool parameters, struct change *changes)
+{
+    size_t change_n = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct mt_record *rec = &e->r->records.v[v[i].record];
+        if (!parameters || is_parameter(rec))
+            lend(e, rec, mt_older_death(e->r, rec), changes, &change_n);
+    }
+    return least_lent(e, size, changes, change_n);
+}
+
 /* By size; so many blocks are made of the sizes of gradients that all of them need not be held. */
 static void find_made(struct estimate *e)
 {
@@ -191,19 +217,17 @@ static void find_made(struct estimate *e)
         struct sized *size = mt_older_is_made(r, e->of, rec) ? size_of(e, rec->bytes) : NULL;
         if (!size)
             continue;
-        size->built_n += rec->t_ns < e->first_ns && mt_older_death(r, rec) > e->last_ns;
+        size->built_n += rec->t_ns < first_of(e, size) && mt_older_death(r, rec) > e->last_ns;
         *mt_vec_push(&all) = (struct made){rec->bytes, e->of->records[i]};
     }
     mt_sort_by_time(all.v, all.n, sizeof *all.v, NULL);
     struct change *changes = mt_alloc((2 * all.n + 1) * sizeof *changes);
-    for (size_t i = 0, n = 0; i < all.n; i++) {
-        const struct mt_record *rec = &r->records.v[all.v[i].record];
-        lend(e, rec, mt_older_death(r, rec), changes, &n);
-        if (i + 1 < all.n && all.v[i + 1].bytes == all.v[i].bytes)
-            continue;
+    for (size_t i = 0, end; i < all.n; i = end) {
+        for (end = i; end < all.n && all.v[end].bytes == all.v[i].bytes;)
+            end++;
         struct sized *size = size_of(e, all.v[i].bytes);
-        size->lent_n = least_lent(e, size, changes, n);
-        n = 0;
+        size->lent_n = lent_of(e, size, &all.v[i], end - i, false, changes);
+        size->known_n = lent_of(e, size, &all.v[i], end - i, true, changes);
     }
     free(changes);
     mt_vec_free(&all);
@@ -284,8 +308,8 @@ static struct mt_range older_parameters(struct estimate *e)
     int64_t own_b = 0, data_b = 0, data_n = 0, built_n = 0;
     for (size_t i = 0; i < e->sizes.n; i++) {
         const struct sized *s = &e->sizes.v[i];
-        built &= s->built_n + s->data_n >= s->n;
-        built_n += s->built_n;
+        built &= s->built_n + s->data_n >= s->n || s->known_n >= s->n;
+        built_n += s->built_n + s->known_n;
         own_b += s->bytes * (s->lent_n < s->n ? s->lent_n : s->n);
         data_b += s->bytes * s->data_n;
         data_n += s->data_n;
@@ -408,7 +432,6 @@ bool mt_older_estimate(const struct mt_recording *r, const struct mt_older_share
 {
     struct estimate e = {.r = r, .of = of, .v = of->gradients, .n = of->gradient_n};
     e.passes = of->passes;
-    e.first_ns = e.passes.v[0].start_ns;
     e.last_ns = e.passes.v[e.passes.n - 1].end_ns;
     add_sizes(&e);
     find_trained(&e);

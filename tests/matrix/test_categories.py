@@ -239,6 +239,8 @@ def rebuilt():
     m.check(len(truth) == 5, "recordings of models that are built again", truth.keys())
     for run, said in truth.items():
         said_of(run, said)
+        _, out, _ = m.run("info", run)
+        m.check("before the recording" not in out, run, "nothing is older", out)
 
 
 def sharded():

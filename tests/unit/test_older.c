@@ -90,6 +90,18 @@ static const struct told estimates[] = {
     {"but what is made so once parameters are used is none",
      FORWARD("1") "1 op 192 196 aten::zeros_like\n1 mem 193 8 a cpu\n" BACKWARD("2", "35"),
      "cpu 8 or more\n", NULL},
+    {"nor a layer that is added to it before it has a gradient",
+     "1 op 1 5 aten::empty\n1 mem 2 8 a cpu\n" FORWARD("1")
+         BACKWARD("2", "35") "1 op 36 39 aten::empty\n1 mem 37 16 b cpu\n" FORWARD(
+             "4") "1 op 50 52 " ENGINE "MmBackward0\n1 mem 51 8 c cpu\n1 op 52 53 " ADD_UP
+                  "\n1 op 54 56 " ENGINE "MmBackward0\n1 mem 55 16 d cpu\n1 op 57 59 " ADD_UP "\n",
+     "", NULL},
+    {"but what comes behind the first is none of its own",
+     "1 op 1 5 aten::empty\n1 mem 2 8 a cpu\n" FORWARD(
+         "1") "1 op 20 21 " ENGINE "MmBackward0\n1 mem 20 8 c cpu\n1 op 21 22 " ADD_UP
+              "\n1 op 23 25 " ENGINE "MmBackward0\n1 mem 24 16 d cpu\n1 op 26 29 " ADD_UP
+              "\n1 op 36 39 aten::empty\n1 mem 37 16 b cpu\n" FORWARD("4") BACKWARD("5", "65"),
+     "cpu 16 or more\n", NULL},
     {"a pass that shows fewer gradients than it should says nothing",
      FORWARD("1") BACKWARD("2", "35") "1 op 291 299 " ADD_UP, "cpu unknown\n", NULL},
     {"gradients that stay are added to",
