@@ -227,6 +227,27 @@ static void find_parameters(struct finder *f, bool built)
     }
 }
 
+/* R7, of layers that are added to a model which goes on: made empty, as the building of one does
+ * it, behind its first backward pass, but before the first that leaves a gradient of that size. */
+static void find_added(struct finder *f)
+{
+    struct mt_recording *r = f->r;
+    for (size_t i = f->record_n; i-- > 0;) {
+        struct mt_record *rec = &r->records.v[f->records[i]];
+        if (!is_known(r, rec) || rec->rule != MT_CATEGORY_NO_RULE)
+            continue;
+        struct mt_training *t = mt_trainings_at(&f->trainings, rec->t_ns);
+        const struct life l = life_of(f, rec);
+        const uint32_t first = mt_left_sizes_first(&t->sizes, rec);
+        if (first == MT_NONE || rec->t_ns < t->backward_ns ||
+            rec->t_ns >= f->backwards.v[first].start_ns || !l.place || !l.place->empty ||
+            is_of_numbers(f, rec))
+            continue;
+        if (spans_steps(t, &l) && mt_left_sizes_take(&t->sizes, rec, false))
+            rec->rule = MT_CATEGORY_R7;
+    }
+}
+
 static const char *frame_name(const struct mt_recording *r, uint32_t frame)
 {
     return mt_strtab_get(&r->strings, r->frames.v[frame].name);
@@ -423,6 +444,7 @@ static void apply_rules(struct finder *f, const struct mt_processes *p, uint32_t
     find_loaded_state(f, p, process);
     find_parameters(f, true);
     find_parameters(f, false);
+    find_added(f);
     for (size_t i = 0; i < f->record_n; i++) {
         struct mt_record *rec = &r->records.v[f->records[i]];
         if (!is_known(r, rec) || rec->rule != MT_CATEGORY_NO_RULE)

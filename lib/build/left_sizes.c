@@ -54,6 +54,12 @@ bool mt_left_sizes_has(const struct mt_left_sizes *s, const struct mt_record *al
     return find(s, alloc) != NULL;
 }
 
+uint32_t mt_left_sizes_first(const struct mt_left_sizes *s, const struct mt_record *alloc)
+{
+    const struct mt_left_size *found = find(s, alloc);
+    return found ? found->backward : MT_NONE;
+}
+
 bool mt_left_sizes_take(struct mt_left_sizes *s, const struct mt_record *alloc, bool state)
 {
     struct mt_left_size *found = find(s, alloc);

@@ -31,6 +31,9 @@ void mt_left_sizes_count(struct mt_left_sizes *s);
 /* Whether there are gradients of that size, taken or not. */
 bool mt_left_sizes_has(const struct mt_left_sizes *s, const struct mt_record *alloc);
 
+/* The number of the first backward pass that leaves one of that size; MT_NONE: none does. */
+uint32_t mt_left_sizes_first(const struct mt_left_sizes *s, const struct mt_record *alloc);
+
 /* Takes one of the gradients of that size, if there is one left: its parameter, or its state. */
 bool mt_left_sizes_take(struct mt_left_sizes *s, const struct mt_record *alloc, bool state);
 

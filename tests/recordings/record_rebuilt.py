@@ -81,6 +81,16 @@ def averaged():
     evaluate(average)
 
 
+def extended():
+    """No model is built again: a layer is added to one."""
+    model = small()
+    optimizer = torch.optim.Adam(model.parameters())
+    train(model, optimizer, 3)
+    head = nn.Linear(10, 7)
+    optimizer.add_param_group({"params": head.parameters()})
+    train(nn.Sequential(model, nn.ReLU(), head), optimizer, 3)
+
+
 def resumed(file):
     model = small()
     average = copy.deepcopy(model)
@@ -134,6 +144,6 @@ def letters_of(profiler, path):
 
 
 if __name__ == "__main__":
-    truth = {p.__name__: record(p, sys.argv[1]) for p in (swept, folded, folded_adam, averaged, resumed)}
+    truth = {p.__name__: record(p, sys.argv[1]) for p in (swept, folded, folded_adam, averaged, extended, resumed)}
     with open(f"{sys.argv[1]}/rebuilt.json", "w") as out:
         json.dump(truth, out, indent=1)
