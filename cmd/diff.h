@@ -20,8 +20,9 @@ struct mt_diff_wanted {
     struct mt_category_parts parts[2]; /* of the peaks of both runs */
     bool section[MT_SECTION_N];
     bool per_step;
-    bool people; /* read the reports, not programs */
-    bool all;    /* for people too, rows whose bytes did not change */
+    bool people;    /* read the reports, not programs */
+    bool all;       /* for people too, rows whose bytes did not change */
+    bool more_rows; /* others come behind those of the comparison */
     int64_t warmup;
     const struct mt_rows *rows;
     MT_VEC(struct mt_diff_trend) trend; /* with more than two runs: all of them */
@@ -40,8 +41,9 @@ enum mt_status mt_diff_sections(const char *list, struct mt_diff_wanted *out, st
 struct mt_diff_reports {
     struct mt_report **v;
     size_t n, cap;
+    struct mt_diff_stream *stream; /* of rows that are made as they are written; NULL */
 };
-/* live: compared by where blocks were allocated; op: the ops. */
+/* live: compared by where blocks were allocated; op: the ops. Both stay until `out` is shown. */
 enum mt_status mt_diff_report(const struct mt_diff *live, const struct mt_diff *op,
                               const struct mt_diff_wanted *w, struct mt_diff_reports *out,
                               struct mt_err *err);

@@ -205,22 +205,30 @@ static void machine_columns(struct machine *m, const struct mt_diff *live, const
     m->r->keep_order = true;
 }
 
-static struct mt_row *machine_row(const struct machine *m, const struct mt_diff *d,
-                                  const struct mt_diff_row *from, enum mt_diff_section section)
+/* Texts are the comparison's, which outlives the report. */
+static void machine_cells(const struct machine *m, const struct mt_diff *d,
+                          const struct mt_diff_row *from, enum mt_diff_section section,
+                          struct mt_cell *cells)
 {
     static const char *const match_names[MT_MATCH_N] = {"same", "form", "name", "only"};
-    struct mt_row *row = mt_report_row(m->r);
     const char *match = from->match != MT_MATCH_ONLY ? match_names[from->match]
                         : from->in[0]                ? "only BASE"
                                                      : "only NEW";
-    row->explicit_row = from->explicit_row;
-    row->cells[0] = mt_cell_text(section_names[section]);
-    row->cells[1] = mt_cell_text(match);
+    cells[0] = mt_cell_text(section_names[section]);
+    cells[1] = mt_cell_text(match);
     for (int k = 0; k < d->key_n; k++)
-        row->cells[m->key[d->keys[k]]] = mt_cell_text(mt_report_text(m->r, from->key[k]));
+        cells[m->key[d->keys[k]]] = mt_cell_text(from->key[k]);
     for (int f = 0; f < MT_FIG_N; f++)
         if (mt_figure_defs[f].sections & 1u << section)
-            mt_diff_cells(from->at, (enum mt_figure)f, &row->cells[m->figure[f]]);
+            mt_diff_cells(from->at, (enum mt_figure)f, &cells[m->figure[f]]);
+}
+
+static struct mt_row *machine_row(const struct machine *m, const struct mt_diff *d,
+                                  const struct mt_diff_row *from, enum mt_diff_section section)
+{
+    struct mt_row *row = mt_report_row(m->r);
+    row->explicit_row = from->explicit_row;
+    machine_cells(m, d, from, section, row->cells);
     if (m->shorts)
         mt_diff_short_cells(d, m->r, from, section, row);
     return row;
@@ -246,26 +254,80 @@ static enum mt_status machine_wholes(const struct machine *m, const struct mt_di
                                    : MT_OK;
 }
 
+/* The rows of all sections, of which there may be a million. */
+struct mt_diff_stream {
+    struct machine m;
+    struct mt_diff_part_of_stream {
+        const struct mt_diff *d;
+        struct mt_diff_rows rows;
+    } part[MT_SECTION_N];
+    size_t part_n, at, next; /* the part at hand, and its next row */
+};
+
+/* Whether there is one. */
+static bool next_row(struct mt_diff_stream *s, const struct mt_diff **d,
+                     enum mt_diff_section *section, struct mt_diff_row *row)
+{
+    while (s->at < s->part_n && s->next == s->part[s->at].rows.order.n) {
+        s->at++;
+        s->next = 0;
+    }
+    if (s->at == s->part_n)
+        return false;
+    const struct mt_diff_rows *rows = &s->part[s->at].rows;
+    *d = s->part[s->at].d;
+    *section = rows->section;
+    *row = mt_diff_row(*d, rows->order.v[s->next++].row);
+    return true;
+}
+
+/* A row as it is written. */
+static bool next_cells(void *closure, struct mt_cell *cells)
+{
+    struct mt_diff_stream *s = closure;
+    const struct mt_diff *d;
+    enum mt_diff_section section;
+    struct mt_diff_row row;
+    if (!next_row(s, &d, &section, &row))
+        return false;
+    machine_cells(&s->m, d, &row, section, cells);
+    return true;
+}
+
+static void all_rows(struct mt_diff_stream *s)
+{
+    const struct mt_diff *d;
+    enum mt_diff_section section;
+    struct mt_diff_row row;
+    while (next_row(s, &d, &section, &row))
+        machine_row(&s->m, d, &row, section);
+}
+
 static enum mt_status machine_report(const struct mt_diff *live, const struct mt_diff *op,
                                      const struct mt_diff_wanted *w, struct mt_report *r,
-                                     struct mt_err *err)
+                                     struct mt_diff_stream *stream, struct mt_err *err)
 {
-    struct machine m = {.r = r};
-    machine_columns(&m, live, op, w);
-    MT_TRY(machine_wholes(&m, live, w, err));
+    struct machine *m = &stream->m;
+    bool any = false;
+    m->r = r;
+    machine_columns(m, live, op, w);
+    MT_TRY(machine_wholes(m, live, w, err));
     for (int s = MT_SECTION_PEAK; s < MT_SECTION_N; s++) {
-        struct mt_diff_rows rows;
-        const struct mt_diff *d = s == MT_SECTION_OP ? op : live;
+        struct mt_diff_part_of_stream *part = &stream->part[stream->part_n];
         if (!w->section[s])
             continue;
-        MT_TRY(mt_diff_rows(d, w->rows, (enum mt_diff_section)s, true, &rows, err));
-        for (size_t i = 0; i < rows.order.n; i++) {
-            const struct mt_diff_row row = mt_diff_row(d, rows.order.v[i].row);
-            machine_row(&m, d, &row, (enum mt_diff_section)s);
-        }
-        r->left_out_n += rows.left_out_n;
-        r->cut_n += rows.cut_n;
-        mt_vec_free(&rows.order);
+        part->d = s == MT_SECTION_OP ? op : live;
+        MT_TRY(mt_diff_rows(part->d, w->rows, (enum mt_diff_section)s, true, &part->rows, err));
+        stream->part_n++;
+        any |= part->rows.order.n > 0;
+        r->left_out_n += part->rows.left_out_n;
+        r->cut_n += part->rows.cut_n;
+    }
+    if (w->rows->columns || w->people || w->more_rows) {
+        all_rows(stream);
+    } else if (any) {
+        r->next = next_cells;
+        r->closure = stream;
     }
     return MT_OK;
 }
@@ -310,7 +372,8 @@ static enum mt_status whole_report(const struct mt_diff *live, const struct mt_d
 {
     const struct mt_rows columns = {.columns = w->rows->columns};
     struct mt_report *r = mt_diff_new_report(live, w, out);
-    MT_TRY(machine_report(live, op, w, r, err));
+    out->stream = mt_alloc(sizeof *out->stream);
+    MT_TRY(machine_report(live, op, w, r, out->stream, err));
     mt_rows_footer(w->rows, r, NULL, "");
     MT_TRY(mt_rows_apply(&columns, r, "", err));
     if (w->people)
@@ -348,4 +411,7 @@ void mt_diff_reports_free(struct mt_diff_reports *r)
         free(r->v[i]);
     }
     free(r->v);
+    for (size_t i = 0; r->stream && i < r->stream->part_n; i++)
+        mt_vec_free(&r->stream->part[i].rows.order);
+    free(r->stream);
 }

@@ -198,7 +198,7 @@ void mt_rows_footer(const struct mt_rows *rows, struct mt_report *r, const char 
 {
     if (!r->left_out_n && !r->left_out_more)
         return;
-    if (r->rows.n) {
+    if (r->rows.n || r->next) {
         r->left_out = r->left_out_more ? more_left_out(r) : some_left_out(rows, r, sum, advice);
         mt_report_footer(r, "%s", r->left_out);
         return;

@@ -175,6 +175,17 @@ def check_formats(base, new, section, *filters):
     return came["csv"]
 
 
+def check_written(base, new, *filters):
+    """Rows that are written as they are made are those that are made first, as those of chosen columns are."""
+    args = [MEMTOOL, "diff", base, new, *filters]
+    for form in ("json", "tsv", "csv"):
+        one_by_one = subprocess.run([*args, "--format", form], capture_output=True, text=True)
+        names = memtool(*args[1:], "--format", "csv").split("\n", 1)[0]
+        together = subprocess.run([*args, "--format", form, "--columns", names], capture_output=True, text=True)
+        check(f"diff {base} {new} {' '.join(filters)}: {form} of all columns", (one_by_one.stdout, one_by_one.stderr) == (together.stdout, together.stderr))
+    return one_by_one.stderr
+
+
 def check_trend(*options):
     """Of several runs each has a row, with the figures that the total has where it is NEW."""
     runs = ("leak_steps", "noleak_steps", "cache_steps")
@@ -221,6 +232,9 @@ def main():
     check_moved()
     check_trend()
     check_trend("--per-step")
+    for filters in ([], ["--limit", "2"], ["--by", "path", "--strict"], ["--section", "op,leak"], ["--per-step"]):
+        check_written("leak_steps", "noleak_steps", *filters)
+    check("what is left out of no rows is told", "No rows left: " in check_written("cnn_b16", "cnn_b32", "--section", "op", "--min", "9TiB"))
     for pair, section in ((("cnn_b16", "cnn_b32"), "peak"), (("cnn_b16", "cnn_b32"), "op"),
                           (("leak_steps", "noleak_steps"), "leak"), (("cnn_b16_torch2.6", "cnn_stack"), "op")):
         every = check_formats(*pair, section, "--limit", "0")
