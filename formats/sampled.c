@@ -37,4 +37,6 @@ void mt_sampled_note(const struct mt_sampled *s, struct mt_recording *rec)
                            s->knows_end ? "alive at the end" : "allocated",
                            s->knows_end ? end : alloc);
     mt_rec_note(rec, MT_NOTE_SAMPLED, -1, s->period);
+    if (!(s->knows_end && s->end_n) && !(s->knows_alloc && s->alloc_n))
+        mt_rec_note(rec, MT_NOTE_NO_ALLOCATIONS, -1, 0); /* nor is it known that there were none */
 }

@@ -267,6 +267,9 @@ static void note_samples(const struct reader *r)
     else
         mt_rec_note_detail(r->rec, MT_NOTE_SAMPLED, "some blocks, the file does not say how many");
     mt_rec_note(r->rec, MT_NOTE_SAMPLED, -1, 0);
+    if (!r->sample_n)
+        mt_rec_note(r->rec, MT_NOTE_NO_ALLOCATIONS, -1,
+                    0); /* nor is it known that there were none */
 }
 
 static enum mt_status read_all(struct reader *r, struct mt_stream *in, struct mt_err *err)

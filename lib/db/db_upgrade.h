@@ -2,9 +2,9 @@
  * db_upgrade.h - databases of older versions, upgraded in place.
  *
  * A change of the schema, be it of a view alone, is a change of queries/schema.sql, the next
- * MT_SCHEMA_VERSION, a row in the table in db_upgrade.c, and a copy of the new schema and a database
- * of it in tests/schema, from which tests check that the steps lead to the same tables, and that no
- * version changes any more. A step can only add what it can fill in: where that needs
+ * MT_SCHEMA_VERSION, a row in the table in db_upgrade.c, and a copy of the new schema and a
+ * database of it in tests/schema, from which tests check that the steps lead to the same tables,
+ * and that no version changes any more. A step can only add what it can fill in: where that needs
  * the recording, the runs are imported again instead (cmd/upgrade.h), and MT_SCHEMA_OLDEST rises.
  */
 #ifndef MT_DB_UPGRADE_H

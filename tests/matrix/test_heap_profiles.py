@@ -53,6 +53,23 @@ def sampled():
     m.check("512 KiB" in note and "12 blocks" in note and "48 blocks" in note, "sampled", note)
 
 
+def none_sampled():
+    """A recorder that kept no block does not say that there were none."""
+    root = '{"callFrame":{"functionName":"(root)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1},"selfSize":0,"id":1,"children":[]}'
+    files = {
+        "jemalloc": "heap_v2/524288\n  t*: 0: 0 [0: 0]\n\nMAPPED_LIBRARIES:\n",
+        "gperftools": "heap profile: 0: 0 [0: 0] @ heap_v2/524288\n\nMAPPED_LIBRARIES:\n",
+        "v8": f'{{"head":{root},"samples":[]}}',
+    }
+    for name, text in files.items():
+        with open(name + ".none", "w") as f:
+            f.write(text)
+        m.run("import", name + ".none", "--name", name)
+        for gate in (("check", name, "--max-at-end", "1MiB"), ("leaks", name, "--fail")):
+            m.check(m.run(*gate, codes=(0, 1, 3))[0] == 3, name, gate, "nothing was sampled")
+
+
 recorded()
 sampled()
+none_sampled()
 m.finish(30)
