@@ -61,9 +61,9 @@ void mt_native_plain_name(struct mt_buf *out, const char *s)
             mt_buf_add(out, s, n < strlen(s) ? n : strlen(s));
             s += n < strlen(s) ? n : strlen(s);
         } else if (*s == '<') {
+            if (out->n - start >= 2 && memcmp(out->s + out->n - 2, "::", 2) == 0)
+                out->n -= 2; /* of Rust: f::<T> */
             s = skip_brackets(s);
-        } else if (strncmp(s, "::<", 3) == 0) { /* of Rust: f::<T> */
-            s = skip_brackets(s + 2);
         } else if (*s == '{') {
             mt_buf_adds(out, local_function(s));
             s = skip_brackets(s);
