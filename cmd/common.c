@@ -186,6 +186,11 @@ void mt_show_to(const struct mt_taker *to)
     taker = to;
 }
 
+bool mt_show_is_taken(void)
+{
+    return taker;
+}
+
 enum mt_status mt_show(const struct mt_report *report, struct mt_err *err)
 {
     return mt_show_all(&report, 1, err);

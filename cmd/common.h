@@ -55,6 +55,8 @@ struct mt_taker {
 /* From now on what is shown is given to the taker in place of being written, notes as part of
  * reports; NULL: it is written. */
 void mt_show_to(const struct mt_taker *taker);
+/* Whether a taker gets it: it takes reports whose rows are all there. */
+bool mt_show_is_taken(void);
 
 /* Whether the output format is one for people: table or markdown. */
 bool mt_people_read(void);

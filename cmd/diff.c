@@ -114,7 +114,7 @@ static enum mt_status check_options(const struct mt_args *args, struct compariso
     *w = (struct mt_diff_wanted){.per_step = per_step,
                                  .people = mt_people_read(),
                                  .all = all,
-                                 .more_rows = groups.n > 0,
+                                 .whole_rows = groups.n > 0 || mt_show_is_taken(),
                                  .warmup = warmup,
                                  .rows = &rows};
     MT_TRY(mt_diff_sections(sections, w, err));

@@ -20,9 +20,10 @@ struct mt_diff_wanted {
     struct mt_category_parts parts[2]; /* of the peaks of both runs */
     bool section[MT_SECTION_N];
     bool per_step;
-    bool people;    /* read the reports, not programs */
-    bool all;       /* for people too, rows whose bytes did not change */
-    bool more_rows; /* others come behind those of the comparison */
+    bool people;     /* read the reports, not programs */
+    bool all;        /* for people too, rows whose bytes did not change */
+    bool whole_rows; /* none are made as they are written: others come behind them, or a page has
+                        them */
     int64_t warmup;
     const struct mt_rows *rows;
     MT_VEC(struct mt_diff_trend) trend; /* with more than two runs: all of them */

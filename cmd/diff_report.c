@@ -323,7 +323,7 @@ static enum mt_status machine_report(const struct mt_diff *live, const struct mt
         r->left_out_n += part->rows.left_out_n;
         r->cut_n += part->rows.cut_n;
     }
-    if (w->rows->columns || w->people || w->more_rows) {
+    if (w->rows->columns || w->people || w->whole_rows) {
         all_rows(stream);
     } else if (any) {
         r->next = next_cells;
