@@ -49,10 +49,8 @@ struct reader {
     char main_name[2][MT_PAIR_NAME];   /* what was called the process's rss first, and its peak */
     MT_VEC(struct mt_text_pair) apart; /* names that stand beside these in a line */
     MT_VEC(struct unread) unread;
-    bool said;                   /* the line under way says something */
-    uint64_t mixed_n;            /* figures of several owners that are not told apart */
-    uint64_t told_n, told_first; /* lines that tell of a worker, and of which the first does */
-    bool told_others;            /* and others of others */
+    bool said;        /* the line under way says something */
+    uint64_t mixed_n; /* figures of several owners that are not told apart */
 };
 
 /* ---- two names for one figure ---- */
@@ -194,16 +192,6 @@ static int metric_of(struct reader *r, const char *name)
     return own;
 }
 
-/* Figures of a line that tells of one worker and the other may be those of several processes. */
-static void take_told(struct reader *r, const struct mt_text_pair *p)
-{
-    const struct mt_text_owners *o = &r->text.owners;
-    if (!o->told || p->owner != MT_TEXT_NOBODY || p->meaning == MT_PAIR_OTHER)
-        return;
-    r->told_others |= r->told_n && o->told_number != r->told_first;
-    r->told_first = r->told_n++ ? r->told_first : o->told_number;
-}
-
 static enum mt_status use_pair(struct reader *r, const struct mt_text_pair *p, struct mt_err *err)
 {
     int64_t bytes;
@@ -228,11 +216,11 @@ static enum mt_status use_pair(struct reader *r, const struct mt_text_pair *p, s
         snprintf(r->other, sizeof r->other, "%s", p->name);
     r->peak |= meaning == MT_PAIR_PEAK;
     r->level_n += meaning == MT_PAIR_LEVEL;
-    take_told(r, p);
     const struct mt_text_figure figure = {
         .t = r->timed ? now(r) : mt_text_steps_time(&r->steps, r->rec, p->owner, now(r)),
         .bytes = bytes,
         .owner = p->owner,
+        .told = meaning == MT_PAIR_OTHER ? 0 : r->text.owners.told,
         .metric = metric};
     return mt_text_figures_add(&r->figures, &r->text.owners, &figure, err);
 }
@@ -425,7 +413,7 @@ static void note_mixed(struct reader *r)
         counted |= r->text.owners.tags[i] == MT_TAG_DOUBT && !owner_n;
     if (r->mixed_n || r->figures.mixed)
         mt_rec_note_n(r->rec, MT_NOTE_PROCESSES, owner_n > 2 ? owner_n : 2, -1);
-    else if (r->told_others || r->figures.told || counted)
+    else if (r->figures.told_others || r->figures.told || counted)
         mt_rec_note_n(r->rec, MT_NOTE_OWNERS, 1, -1);
     mt_rec_note_detail(r->rec, MT_NOTE_OWNERS, "%s",
                        counted ? "numbers in front, which may count something"

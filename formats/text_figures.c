@@ -16,6 +16,7 @@ void mt_text_figures_free(struct mt_text_figures *f)
     mt_process_free(&f->log);
     mt_vec_free(&f->first);
     mt_vec_free(&f->process);
+    mt_vec_free(&f->own);
 }
 
 /* The process of an owner, who has been there before its first figure. A PID is a process's number
@@ -58,14 +59,38 @@ static uint32_t teller(const struct mt_text_owners *owners, const struct mt_text
     return device && !rss ? MT_TEXT_NOBODY : x->owner;
 }
 
+static void add_own(struct mt_text_figures *f, const struct mt_text_figure *x)
+{
+    if (!x->owner || (x->metric != MT_METRIC_RSS && x->metric != MT_METRIC_PEAK_RSS))
+        return;
+    while (f->own.n <= x->owner)
+        *mt_vec_push(&f->own) = false;
+    f->own.v[x->owner] = true;
+}
+
+/* A worker that is told of tells that itself, if it has lines of its own; else it may be another
+ * who does. */
+static uint32_t owner_of(struct mt_text_figures *f, const struct mt_text_owners *owners,
+                         const struct mt_text_figure *x)
+{
+    if (x->owner || !x->told)
+        return x->owner;
+    const uint32_t owner = mt_text_owners_told(owners, x->told);
+    if (owner < f->own.n && f->own.v[owner])
+        return owner;
+    f->told_others |= f->told_first && f->told_first != x->told;
+    f->told_first = f->told_first ? f->told_first : x->told;
+    return MT_TEXT_NOBODY;
+}
+
 static enum mt_status put(struct mt_text_figures *f, const struct mt_text_owners *owners,
                           const struct mt_text_figure *x, struct mt_err *err)
 {
     size_t process;
-    const uint32_t owner = teller(owners, x);
+    const uint32_t owner = teller(owners, x), told = owner_of(f, owners, x);
     f->mixed |= !f->apart && !f->told && owner && f->one && owner != f->one;
     f->one = f->one ? f->one : owner;
-    MT_TRY(process_of(f, owners, f->apart ? x->owner : MT_TEXT_NOBODY, &process, err));
+    MT_TRY(process_of(f, owners, f->apart ? told : MT_TEXT_NOBODY, &process, err));
     if (x->metric == MT_METRIC_RSS)
         return mt_process_level(&f->log, process, x->t, x->bytes, err);
     if (x->metric == MT_METRIC_PEAK_RSS)
@@ -96,6 +121,8 @@ static bool are_told_of(const struct mt_text_figures *f, const struct mt_text_ow
 static enum mt_status decide(struct mt_text_figures *f, const struct mt_text_owners *owners,
                              struct mt_err *err)
 {
+    for (size_t i = 0; i < f->first.n; i++)
+        add_own(f, &f->first.v[i]);
     for (size_t i = 0; i < f->first.n && !f->apart; i++) {
         const uint32_t owner = teller(owners, &f->first.v[i]);
         f->apart = owner && f->one && owner != f->one;
@@ -113,8 +140,10 @@ static enum mt_status decide(struct mt_text_figures *f, const struct mt_text_own
 enum mt_status mt_text_figures_add(struct mt_text_figures *f, const struct mt_text_owners *owners,
                                    const struct mt_text_figure *figure, struct mt_err *err)
 {
-    if (f->decided)
+    if (f->decided) {
+        add_own(f, figure);
         return put(f, owners, figure, err);
+    }
     *mt_vec_push(&f->first) = *figure;
     return f->first.n < LOOK ? MT_OK : decide(f, owners, err);
 }

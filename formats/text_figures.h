@@ -14,14 +14,18 @@ struct mt_text_figures {
     MT_VEC(struct mt_text_figure {
         int64_t t, bytes;
         uint32_t owner;
-        int metric; /* enum mt_metric, or mt_rec_metric; MT_METRIC_PEAK_RSS is a peak, too */
+        uint32_t told; /* the worker that its line tells of (text_owners.h) */
+        int metric;    /* enum mt_metric, or mt_rec_metric; MT_METRIC_PEAK_RSS is a peak, too */
     })
     first;                  /* until it is known how many owners there are */
     MT_VEC(size_t) process; /* of owners; SIZE_MAX: none yet */
+    MT_VEC(bool) own;       /* of owners: a line of its own says its rss */
     bool decided, apart;
-    uint32_t one; /* the owner, where all are of one process */
-    bool told;    /* or perhaps so, as one may tell of them */
-    bool mixed;   /* then others came, too late */
+    uint32_t one;        /* the owner, where all are of one process */
+    bool told;           /* or perhaps so, as one may tell of them */
+    bool mixed;          /* then others came, too late */
+    uint32_t told_first; /* the first worker that is told of, and has no lines of its own */
+    bool told_others;    /* and there are others */
 };
 
 void mt_text_figures_open(struct mt_text_figures *f, struct mt_recording *rec);

@@ -53,11 +53,14 @@ void mt_text_owners_init(struct mt_text_owners *o)
     *o = (struct mt_text_owners){0};
     mt_strtab_init(&o->names);
     mt_strtab_add(&o->names, "", 0);
+    mt_strtab_init(&o->told_names);
+    mt_strtab_add(&o->told_names, "", 0);
 }
 
 void mt_text_owners_free(struct mt_text_owners *o)
 {
     mt_strtab_free(&o->names);
+    mt_strtab_free(&o->told_names);
     mt_vec_free(&o->mentions);
 }
 
@@ -74,7 +77,10 @@ void mt_text_owners_unlearn(struct mt_text_owners *o, const char *line, size_t n
     uint64_t number;
     for (int i = 0; i < MT_TAG_N; i++) {
         const char *end = mt_text_tag(line, n, (enum mt_text_tag_kind)i, &number);
-        if (end && at < (size_t)(end - line))
+        const char *from = end;
+        while (i == MT_TAG_DATED && from > line && from[-1] != ' ') /* a date is in front of it */
+            from--;
+        if (end && at < (size_t)(end - line) && (i != MT_TAG_DATED || at >= (size_t)(from - line)))
             o->tags[i] = MT_TAG_NONE;
     }
 }
@@ -166,8 +172,12 @@ static const char *take_mention(struct mt_text_owners *o, const char *line, cons
         is_size(p, end) || !fits(which, line, s, p, end))
         return NULL;
     if (words[which].doer && is_told(p, end)) {
-        o->told = true;
-        o->told_number = out->number;
+        snprintf(out->word, sizeof out->word, "%s%" PRIu64, words[which].word, out->number);
+        const uint32_t known = mt_strtab_find(&o->told_names, out->word, strlen(out->word));
+        if (known != UINT32_MAX)
+            o->told = known;
+        else if (o->told_names.n <= MT_TEXT_OWNERS)
+            o->told = mt_strtab_add(&o->told_names, out->word, strlen(out->word));
         return NULL;
     }
     snprintf(out->word, sizeof out->word, "%s", words[which].word);
@@ -225,23 +235,32 @@ static const char *take_mpirun(const char *line, const char *end, struct mt_text
     return NULL;
 }
 
+/* The name of a pod in front of the line, or of a container where these are known to be such. */
+static const char *take_name(const struct mt_text_owners *o, const char *line, const char *end,
+                             struct mt_text_mention *out)
+{
+    const size_t most = sizeof out->word - 1; /* pods differ at their ends */
+    size_t n;
+    const char *name, *behind = mt_text_tag_name(line, (size_t)(end - line), &name, &n);
+    if (!behind || (name == line && o->tags[MT_TAG_BAR] != MT_TAG_NAMES))
+        return NULL;
+    name += n > most ? n - most : 0;
+    snprintf(out->word, sizeof out->word, "%.*s", (int)(n > most ? most : n), name);
+    out->named = true;
+    out->number = 0;
+    return behind;
+}
+
 /* A number in front of the line, where it is known to say whose that is. */
 static const char *take_tag(const struct mt_text_owners *o, const char *line, const char *end,
                             struct mt_text_mention *out)
 {
-    const char *behind = take_mpirun(line, end, out), *name;
-    size_t n;
-    if (!behind && (behind = mt_text_tag_name(line, (size_t)(end - line), &name, &n)) != NULL) {
-        const size_t most = sizeof out->word - 1; /* pods differ at their ends */
-        name += n > most ? n - most : 0;
-        snprintf(out->word, sizeof out->word, "%.*s", (int)(n > most ? most : n), name);
-        out->named = true;
-        out->number = 0;
-    }
+    const char *behind = take_mpirun(line, end, out);
+    behind = behind ? behind : take_name(o, line, end, out);
     if (!behind && (behind = mt_text_tag_syslog(line, (size_t)(end - line), &out->number)) != NULL)
         snprintf(out->word, sizeof out->word, "pid");
     for (int i = 0; i < MT_TAG_N && !behind; i++) {
-        if (o->tags[i] < MT_TAG_RANKS)
+        if (o->tags[i] != MT_TAG_RANKS && o->tags[i] != MT_TAG_PIDS)
             continue;
         behind = mt_text_tag(line, (size_t)(end - line), (enum mt_text_tag_kind)i, &out->number);
         snprintf(out->word, sizeof out->word, "%s", o->tags[i] == MT_TAG_PIDS ? "pid" : "rank");
@@ -273,7 +292,7 @@ void mt_text_owners_take(struct mt_text_owners *o, char *line, size_t n)
 {
     char *end = line + n;
     o->mentions.n = 0;
-    o->told = false;
+    o->told = 0;
     for (char *s = line; s < end && o->mentions.n < MT_TEXT_MENTIONS;) {
         struct mt_text_mention m = {.named = false};
         size_t letters = 0;
@@ -338,6 +357,13 @@ uint32_t mt_text_owners_line(struct mt_text_owners *o)
         if (o->mentions.v[i].several)
             return MT_TEXT_NOBODY;
     return mt_text_owners_at(o, 0);
+}
+
+uint32_t mt_text_owners_told(const struct mt_text_owners *o, uint32_t told)
+{
+    const char *name = mt_strtab_get(&o->told_names, told);
+    const uint32_t owner = mt_strtab_find(&o->names, name, strlen(name));
+    return owner == UINT32_MAX ? MT_TEXT_NOBODY : owner;
 }
 
 bool mt_text_owners_told_of(const struct mt_text_owners *o, uint32_t owner)

@@ -22,10 +22,10 @@ enum {
 
 struct mt_text_owners {
     enum mt_text_tag_verdict tags[MT_TAG_N]; /* what numbers in front of lines are */
-    bool told;            /* the line under way tells of a worker, "worker 3 done": its figures may
-                             be the worker's, or those of who tells that */
-    uint64_t told_number; /* of which */
-    struct mt_strtab names; /* of owners, "rank1", by their number; the first is "" */
+    uint32_t told; /* the line under way tells of a worker, "worker 3 done": its figures may be the
+                      worker's, or those of who tells that; which, of these names; 0: it does not */
+    struct mt_strtab told_names; /* the first is "" */
+    struct mt_strtab names;      /* of owners, "rank1", by their number; the first is "" */
     MT_VEC(struct mt_text_mention {
         char word[64]; /* small letters; or a name */
         uint64_t number;
@@ -49,6 +49,9 @@ void mt_text_owners_unlearn(struct mt_text_owners *o, const char *line, size_t n
 void mt_text_owners_take(struct mt_text_owners *o, char *line, size_t n);
 /* The owner of a figure that stands at that byte of the line. */
 uint32_t mt_text_owners_at(struct mt_text_owners *o, size_t at);
+/* The owner that a worker is who is told of, by told, if any line was its own; else
+ * MT_TEXT_NOBODY. */
+uint32_t mt_text_owners_told(const struct mt_text_owners *o, uint32_t told);
 /* That of all figures of the line; MT_TEXT_NOBODY where it mentions several. */
 uint32_t mt_text_owners_line(struct mt_text_owners *o);
 /* Whether an owner may be none, but what one process tells of: a client or a node. */

@@ -2,7 +2,7 @@
  * text_tags.h - what stands in front of the lines of a log and says whose they are without a word:
  * "0: " of srun -l, "[0] " of mpiexec -l, "[4711] " of a PID, "R0: ". Numbers of lines, steps and
  * epochs look the same: which of them it is, all lines from the begin of the log tell. What kubectl
- * and docker compose write are names.
+ * and docker compose write are names, and a PID may stand behind the date.
  */
 #ifndef MT_TEXT_TAGS_H
 #define MT_TEXT_TAGS_H
@@ -11,13 +11,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum mt_text_tag_kind { MT_TAG_COLON, MT_TAG_BRACKET, MT_TAG_LETTER, MT_TAG_N };
+enum mt_text_tag_kind {
+    MT_TAG_COLON,
+    MT_TAG_BRACKET,
+    MT_TAG_LETTER,
+    MT_TAG_BAR,   /* "train-1  | " of docker compose: the number stands for the name */
+    MT_TAG_DATED, /* "2026-11-27 10:00:00 4711 INFO ", "[2026-11-27 10:00:00] [4711] [INFO] " */
+    MT_TAG_N
+};
 
 enum mt_text_tag_verdict {
     MT_TAG_NONE,  /* they count something, or there are none */
     MT_TAG_DOUBT, /* it may be either */
     MT_TAG_RANKS,
-    MT_TAG_PIDS
+    MT_TAG_PIDS,
+    MT_TAG_NAMES
 };
 
 /* The tag of a line of that kind; its end, or NULL: it has none. */
@@ -42,6 +50,8 @@ struct mt_text_tags {
         uint64_t again_n; /* whose tag was there before, but not in the line before */
         uint64_t down_n;  /* whose number falls, but not to the least */
         uint64_t reset_n; /* whose number falls to the least */
+        uint64_t other_n; /* whose number is not that of the line before */
+        bool by_4, by_10; /* some number is no multiple of these */
         uint64_t least, most, last, step;
         size_t different_n;
         uint64_t different[1024]; /* the first numbers */

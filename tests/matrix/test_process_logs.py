@@ -77,6 +77,8 @@ TAGS = {
     "compose": lambda k: f"train-{k}  | ",
     "syslog": lambda k: f"Nov 22 10:00:01 host python[{4711 + k}]: ",
     "journal": lambda k: f"2026-11-22T10:00:01+0100 host python[{4711 + k}]: ",
+    "dated": lambda k: f"2026-11-27 10:00:00,123 {4711 + k} INFO ",
+    "gunicorn": lambda k: f"[2026-11-27 10:00:00 +0000] [{4711 + k}] [INFO] ",
     "logging": lambda k: f"10:00:01 SpawnProcess-{k} INFO ",
 }
 for what, tag in TAGS.items():
@@ -110,8 +112,24 @@ asked("told_one", (f"worker 3 is ready, step {i} rss {700 + i % 3} MB" for i in 
 asked("requests", (f"request {i} done, step {i} rss {700 + i % 3} MB" for i in range(100)), PER_STEP, FINE, 1)
 asked("workers", of_ranks(4, lambda k: f"worker {k} "), PER_STEP, WORSE, 4)
 
+# a worker that is done says so itself, where it has lines of its own
+asked("worker_ends", [*(f"worker {k} started, rss 300 MB" for k in (0, 1)), *of_ranks(2, lambda k: f"worker {k} "), *(f"worker {k} done, rss 800 MB" for k in (0, 1))], PER_STEP, WORSE, 2)
+# what stands in a column
+COLUMNS = {
+    "threads": lambda i: f"Thread-{i * i % 3 + 1}     | step {i} ",
+    "table": lambda i: f"it_{i:05}  | step {i} ",
+    "module": lambda i: f"2026-11-28T10:00:{i % 60:02} INFO epoch[{i // 10}]: step {i} ",
+    "sizes": lambda i: f"[{(1024, 1536)[i % 2]}] step {i} ",
+    "sizes_colon": lambda i: f"{(8, 16, 32)[i * i % 3]}: step {i} ",
+    "rate": lambda i: f"2026-11-28 10:00:{i % 60:02} {1200 + i * 37 % 500} req/s, step {i} ",
+    "pid": lambda i: f"2026-11-28 10:00:{i % 60:02} 4711 INFO step {i} ",
+}
+for what, tag in COLUMNS.items():
+    asked(f"column_{what}", (f"{tag(i)}rss {700 + i % 3} MB" for i in range(100)), PER_STEP, FINE, 1)
+    asked(f"column_{what}_grows", (f"{tag(i)}rss {700 + 3 * i} MB" for i in range(100)), PER_STEP, WORSE, 1)
+
 # with --pattern, too, unless that says what they are
 asked("pattern", (f"{k}: it {i} mem {700 + (3 * i if k else 0)} MB" for i in range(60) for k in (0, 1)), PER_STEP, WORSE, 2, "it {step} mem {rss}")
 asked("pattern_step", (f"[{i}] epoch {k} mem {700 + i % 3} MB" for k in range(2) for i in range(60)), PER_STEP, FINE, 1, "^.{step}.*mem {rss}")
 
-m.finish(200)
+m.finish(240)

@@ -104,9 +104,49 @@ static const struct text_file {
      "samples 4 from 0\nprocess:4711 5120..7168 until 3 peak 7168\n"
      "process:4712 6144..7168 until 4 peak 7168\n"},
     {"names in front of lines",
-     "[pod/t-0/py] RSS 5 KiB\nt-1  | RSS 6 KiB\nNov  2 10:00:01 h py[7]: RSS 7 KiB\n",
+     "[pod/t-0/py] RSS 5 KiB\n[pod/t-1/py] RSS 6 KiB\nNov  2 10:00:01 h py[700]: RSS 7 KiB\n",
      "samples 3 from 0\nprocess:t-0 unchanged peak 5120\nprocess:t-1 unchanged peak 6144\n"
-     "process:7 unchanged peak 7168\n"},
+     "process:700 unchanged peak 7168\n"},
+    {"names of containers, in turns",
+     "t-1  | RSS 5 KiB\nt-2  | RSS 6 KiB\nt-1  | RSS 5 KiB\nt-2  | RSS 6 KiB\n",
+     "samples 4 from 0\nprocess:t-1 unchanged peak 5120\nprocess:t-2 unchanged peak 6144\n"},
+    {"threads and layers are no containers",
+     "Thread-1  | RSS 5 KiB\nThread-2  | RSS 6 KiB\nThread-1  | RSS 5 KiB\nlayer-2  | RSS 6 KiB\n"
+     "Thread-2  | RSS 5 KiB\nlayer-2  | RSS 6 KiB\n",
+     "samples 6 from 0\nprocess 5120..6144 until 6 peak 6144\n"},
+    {"steps in a table are no containers",
+     "it-1  | RSS 5 KiB\nit-2  | RSS 6 KiB\nit-3  | RSS 5 KiB\nit-4  | RSS 6 KiB\n",
+     "samples 4 from 0\nprocess 5120..6144 until 4 peak 6144\n"},
+    {"small numbers behind a date are no PIDs",
+     "2026-11-27T10:00:00 INFO epoch[1]: RSS 5 KiB\n2026-11-27T10:00:01 INFO epoch[2]: RSS 6 KiB\n",
+     "samples 2 from 0\nprocess 5120..6144 until 2 peak 6144\n"},
+    {"PIDs between date and level",
+     "2026-11-27 10:00:00,1 4711 INFO RSS 5 KiB\n2026-11-27 10:00:00,2 4712 INFO RSS 6 KiB\n"
+     "2026-11-27 10:00:01,1 4711 INFO RSS 5 KiB\n2026-11-27 10:00:01,2 4712 INFO RSS 6 KiB\n",
+     "samples 4 from 0\nprocess:4711 unchanged peak 5120\nprocess:4712 unchanged peak 6144\n"},
+    {"PIDs between date and level, in brackets",
+     "[2026-11-27 10:00:00 +0000] [4711] [INFO] RSS 5 KiB\n"
+     "[2026-11-27 10:00:00 +0000] [4712] [INFO] RSS 6 KiB\n"
+     "[2026-11-27 10:00:01 +0000] [4711] [INFO] RSS 5 KiB\n"
+     "[2026-11-27 10:00:01 +0000] [4712] [INFO] RSS 6 KiB\n",
+     "samples 4 from 0\nprocess:4711 unchanged peak 5120\nprocess:4712 unchanged peak 6144\n"},
+    {"numbers of lines and rates behind a date are no PIDs",
+     "2026-11-27 10:00:00 45 INFO RSS 5 KiB\n2026-11-27 10:00:00 1204 INFO RSS 6 KiB\n"
+     "2026-11-27 10:00:00 45 INFO RSS 5 KiB\n2026-11-27 10:00:00 1204 INFO RSS 6 KiB\n"
+     "2026-11-27 10:00:00 4711 a/s RSS 5 KiB\n",
+     "samples 5 from 0\nprocess 5120..5120 until 5 peak 6144\n"},
+    {"sizes in brackets",
+     "[1024] RSS 5 KiB\n[1536] RSS 6 KiB\n[1024] RSS 7 KiB\n[1536] RSS 6 KiB\n",
+     "samples 4 from 0\nprocess 5120..6144 until 4 peak 7168\n"},
+    {"epochs of two runs may be ranks",
+     "[0] RSS 5 KiB\n[0] RSS 6 KiB\n[1] RSS 5 KiB\n[1] RSS 6 KiB\n"
+     "[0] RSS 5 KiB\n[0] RSS 6 KiB\n[1] RSS 5 KiB\n[1] RSS 6 KiB\n",
+     "samples 8 from 0\nprocess 5120..6144 until 8 peak 6144\nnote owners 1\n"},
+    {"workers that have lines of their own",
+     "worker 1 started, RSS 5 KiB\nworker 2 started, RSS 6 KiB\nworker 1 RSS 7 KiB\n"
+     "worker 2 RSS 8 KiB\nworker 2 done, RSS 7 KiB\n",
+     "samples 5 from 0\nprocess:worker1 5120..7168 until 3 peak 7168\n"
+     "process:worker2 6144..7168 until 5 peak 8192\n"},
     {"what looks like names in front of lines",
      "[pod/t-0 RSS 5 KiB\nt-1 | RSS 6 KiB\nNov 10:00 h py[7]: RSS 7 KiB\nstep 3: py[8]: RSS 8 "
      "KiB\n",
