@@ -107,14 +107,14 @@ static bool is_young(const struct mt_rule *rule, const struct mt_baseline *run, 
 }
 
 /* Processes that the first one started are others in every run: a limit is for each of them, and
- * what one grew by since another run nobody knows. */
-static void compare_child(const struct mt_rule *rule, const char *device,
+ * what one grew by since another run nobody knows. young: those too that were not there long. */
+static void compare_child(const struct mt_rule *rule, const char *device, bool young,
                           const struct mt_loaded *new, struct mt_findings *out)
 {
     for (size_t i = 0; i < new->figures.v.n && !rule->kind->growth; i++) {
         struct mt_loaded one = alone(new, i);
         if (!mt_baseline_same_device(&new->figures.v.v[i], device) ||
-            is_young(rule, &new->figures.v.v[i], device))
+            (!young && is_young(rule, &new->figures.v.v[i], device)))
             continue;
         compare(rule, device, &one, out);
         struct mt_checked *c = &out->v.v[out->v.n - 1];
@@ -163,9 +163,12 @@ static void compare_devices(const struct mt_rule *rule, const struct mt_loaded *
         add_devices(&out->base->figures, rule, &names);
     for (uint32_t i = 0; i < names.n; i++)
         if (mt_process_is_child(mt_strtab_get(&names, i)))
-            compare_child(rule, mt_strtab_get(&names, i), new, out);
+            compare_child(rule, mt_strtab_get(&names, i), false, new, out);
         else
             compare(rule, mt_strtab_get(&names, i), new, out);
+    const bool none = out->v.n == first && !rule->kind->growth; /* each was brief */
+    for (uint32_t i = 0; i < names.n && none; i++)
+        compare_child(rule, mt_strtab_get(&names, i), true, new, out);
     if (!names.n)
         compare(rule, NULL, new, out);
     mt_strtab_free(&names);

@@ -127,6 +127,10 @@ COLUMNS = {
 for what, tag in COLUMNS.items():
     asked(f"column_{what}", (f"{tag(i)}rss {700 + i % 3} MB" for i in range(100)), PER_STEP, FINE, 1)
     asked(f"column_{what}_grows", (f"{tag(i)}rss {700 + 3 * i} MB" for i in range(100)), PER_STEP, WORSE, 1)
+# where all were there for a short time, each is judged
+for what, rss, code in (("flat", lambda i: 700 + i % 3, FINE), ("falls", lambda i: 900 - i, FINE)):
+    asked(f"restarted_{what}", (f"pid {4711 + i // 60} step {i} rss {rss(i)} MB" for i in range(120)), PER_STEP, code, 2)
+asked("restarted_soon", (f"pid {4711 + i // 4} step {i} rss 700 MB" for i in range(120)), PER_STEP, CANNOT, 30)
 
 # with --pattern, too, unless that says what they are
 asked("pattern", (f"{k}: it {i} mem {700 + (3 * i if k else 0)} MB" for i in range(60) for k in (0, 1)), PER_STEP, WORSE, 2, "it {step} mem {rss}")
