@@ -78,7 +78,8 @@ void mt_text_owners_unlearn(struct mt_text_owners *o, const char *line, size_t n
     for (int i = 0; i < MT_TAG_N; i++) {
         const char *end = mt_text_tag(line, n, (enum mt_text_tag_kind)i, &number);
         const char *from = end;
-        while (i == MT_TAG_DATED && from > line && from[-1] != ' ') /* a date is in front of it */
+        while (end && i == MT_TAG_DATED && from > line &&
+               from[-1] != ' ') /* a date is in front of it */
             from--;
         if (end && at < (size_t)(end - line) && (i != MT_TAG_DATED || at >= (size_t)(from - line)))
             o->tags[i] = MT_TAG_NONE;

@@ -227,7 +227,7 @@ static void add_tag(struct mt_text_tag_lines *k, uint64_t number, uint64_t step)
         k->other_n += number != k->last;
         k->same_n += number != k->last && step == k->step && step != UINT64_MAX;
     }
-    k->by_4 |= number % 4 != 0;
+    k->by_8 |= number % 8 != 0;
     k->by_10 |= number % 10 != 0;
     k->step = step;
     k->least = !k->line_n || number < k->least ? number : k->least;
@@ -278,20 +278,22 @@ void mt_text_tags_add_all(struct mt_text_tags *t, const char *text, size_t n)
 static bool are_pids(const struct mt_text_tag_lines *k, bool neighbours)
 {
     enum { PID = 1000, SMALL = 100 };
-    return (k->least >= PID && k->most / 2 < k->least && k->by_4 && k->by_10) ||
+    return (k->least >= PID && k->most / 2 < k->least && k->by_8 && k->by_10) ||
            (neighbours && k->least > 1 && k->most < SMALL);
 }
 
-/* Names and PIDs in columns that count nothing come in turns; each of a few in a block of lines may
- * be a part of the work. */
+/* Names and PIDs in columns that count nothing come in turns, each more than once; each of a few in
+ * a block of lines may be a part of the work. */
 static enum mt_text_tag_verdict judge_column(const struct mt_text_tag_lines *k,
                                              enum mt_text_tag_verdict several)
 {
-    enum { AGAIN = 2, LINES = 8 };
-    if (several == MT_TAG_PIDS && (k->least < 1000 || !k->by_4 || !k->by_10))
+    enum { AGAIN = 2, LINES = 8, PID = 1000 };
+    const bool pids = several == MT_TAG_PIDS;
+    if (pids && k->least < PID)
         return MT_TAG_NONE;
-    if (k->again_n >= AGAIN && k->different_n < MT_ARRAY_LEN(k->different))
-        return several;
+    if (k->again_n >= AGAIN && k->different_n <= k->line_n / 2 &&
+        k->different_n < MT_ARRAY_LEN(k->different))
+        return pids && !(k->by_8 && k->by_10) ? MT_TAG_DOUBT : several;
     return k->line_n / LINES >= k->different_n ? MT_TAG_DOUBT : MT_TAG_NONE;
 }
 

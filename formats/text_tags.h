@@ -51,7 +51,7 @@ struct mt_text_tags {
         uint64_t down_n;  /* whose number falls, but not to the least */
         uint64_t reset_n; /* whose number falls to the least */
         uint64_t other_n; /* whose number is not that of the line before */
-        bool by_4, by_10; /* some number is no multiple of these */
+        bool by_8, by_10; /* some number is no multiple of these */
         uint64_t least, most, last, step;
         size_t different_n;
         uint64_t different[1024]; /* the first numbers */

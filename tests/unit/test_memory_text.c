@@ -135,6 +135,15 @@ static const struct text_file {
      "2026-11-27 10:00:00 45 INFO RSS 5 KiB\n2026-11-27 10:00:00 1204 INFO RSS 6 KiB\n"
      "2026-11-27 10:00:00 4711 a/s RSS 5 KiB\n",
      "samples 5 from 0\nprocess 5120..5120 until 5 peak 6144\n"},
+    {"what is seldom the same behind a date is no PID",
+     "2026-11-27 10:00:00 1250 INFO RSS 5 KiB\n2026-11-27 10:00:00 1311 INFO RSS 6 KiB\n"
+     "2026-11-27 10:00:00 1250 INFO RSS 5 KiB\n2026-11-27 10:00:00 1311 INFO RSS 6 KiB\n"
+     "2026-11-27 10:00:00 1207 INFO RSS 5 KiB\n",
+     "samples 5 from 0\nprocess 5120..5120 until 5 peak 6144\n"},
+    {"round numbers behind a date may be PIDs",
+     "2026-11-27 10:00:00 4710 INFO RSS 5 KiB\n2026-11-27 10:00:00 4720 INFO RSS 6 KiB\n"
+     "2026-11-27 10:00:00 4710 INFO RSS 5 KiB\n2026-11-27 10:00:00 4720 INFO RSS 6 KiB\n",
+     "samples 4 from 0\nprocess 5120..6144 until 4 peak 6144\nnote owners 1\n"},
     {"sizes in brackets",
      "[1024] RSS 5 KiB\n[1536] RSS 6 KiB\n[1024] RSS 7 KiB\n[1536] RSS 6 KiB\n",
      "samples 4 from 0\nprocess 5120..6144 until 4 peak 7168\n"},
