@@ -6,60 +6,28 @@
 #include "lib/model/categories.h"
 
 #include "lib/base/search.h"
-#include "lib/build/above.h"
 #include "lib/build/build.h"
-#include "lib/build/gradients.h"
+#include "lib/build/finder.h"
 #include "lib/build/left_sizes.h"
-#include "lib/build/loaded_state.h"
-#include "lib/build/places.h"
-#include "lib/build/rounds.h"
-#include "lib/build/trainings.h"
 #include <stdlib.h>
 #include <string.h>
 
 enum { AFTER_US = 1000 }; /* in files of whole microseconds edges lie on each other */
 
-/* Of one process. */
-struct finder {
-    struct mt_recording *r;
-    struct mt_backwards backwards;
-    const uint32_t *records; /* its own, by device */
-    size_t record_n;
-    struct mt_place *places;
-    struct mt_round_list rounds;
-    struct mt_trainings trainings;
-    bool reduces; /* DistributedDataParallel is at work */
-    bool sharded; /* gradients are not as large as what learns, and building leaves nodes, too */
-    struct mt_above leaf, step, graph; /* ops around one: as in places.h; that left a node for
-                                          backward */
-};
-
-/* A block: where and how long it lived. */
-struct life {
-    const struct mt_record *alloc;
-    const struct mt_place *place, *freed; /* NULL: outside ops, or not freed */
-    int64_t born_ns, died_ns;             /* INT64_MAX: never */
-};
-
-static const struct mt_place *place_of(const struct finder *f, const struct mt_record *rec)
+static const struct mt_place *place_of(const struct mt_finder *f, const struct mt_record *rec)
 {
     uint32_t node = rec->unseen ? MT_NONE : mt_rec_node(f->r, rec);
     return node == MT_NONE ? NULL : &f->places[node];
 }
 
-static struct life life_of(const struct finder *f, const struct mt_record *rec)
+struct mt_life mt_life_of(const struct mt_finder *f, const struct mt_record *rec)
 {
     const struct mt_record *mate = rec->mate == MT_NONE ? NULL : &f->r->records.v[rec->mate];
-    return (struct life){.alloc = rec,
-                         .place = place_of(f, rec),
-                         .freed = mate ? place_of(f, mate) : NULL,
-                         .born_ns = rec->t_ns,
-                         .died_ns = mate ? mate->t_ns : INT64_MAX};
-}
-
-static bool is_known(const struct mt_recording *r, const struct mt_record *rec)
-{
-    return rec->bytes >= 0 && !r->devices.v[rec->device].no_addresses;
+    return (struct mt_life){.alloc = rec,
+                            .place = place_of(f, rec),
+                            .freed = mate ? place_of(f, mate) : NULL,
+                            .born_ns = rec->t_ns,
+                            .died_ns = mate ? mate->t_ns : INT64_MAX};
 }
 
 static bool is_leaf(const void *places, const struct mt_op *op)
@@ -79,7 +47,7 @@ static bool makes_graph(const void *nothing, const struct mt_op *op)
 }
 
 /* When an op around that of a record ends. */
-static int64_t end_above(const struct finder *f, struct mt_above *which,
+static int64_t end_above(const struct mt_finder *f, struct mt_above *which,
                          const struct mt_record *rec)
 {
     const struct mt_thread *t = &f->r->threads.v[rec->thread];
@@ -89,7 +57,7 @@ static int64_t end_above(const struct finder *f, struct mt_above *which,
 
 /* ---- backward passes ---- */
 
-static size_t backwards_up_to(const struct finder *f, int64_t t_ns)
+static size_t backwards_up_to(const struct mt_finder *f, int64_t t_ns)
 {
     if (!f->backwards.n)
         return 0;
@@ -97,7 +65,7 @@ static size_t backwards_up_to(const struct finder *f, int64_t t_ns)
 }
 
 /* The pass that a moment lies in; MT_NONE: none. */
-static uint32_t backward_at(const struct finder *f, int64_t t_ns)
+static uint32_t backward_at(const struct mt_finder *f, int64_t t_ns)
 {
     size_t n = backwards_up_to(f, t_ns);
     return n && t_ns <= f->backwards.v[n - 1].end_ns ? (uint32_t)n - 1 : MT_NONE;
@@ -107,7 +75,7 @@ static uint32_t backward_at(const struct finder *f, int64_t t_ns)
 
 /* The place of the op that begins next on the thread when that of a record has ended; NULL: none.
  */
-static const struct mt_place *next_place(const struct finder *f, const struct mt_record *rec)
+static const struct mt_place *next_place(const struct mt_finder *f, const struct mt_record *rec)
 {
     const struct mt_thread *t = &f->r->threads.v[rec->thread];
     size_t next = rec->op - t->op_base;
@@ -118,15 +86,14 @@ static const struct mt_place *next_place(const struct finder *f, const struct mt
     return next < t->ops.n ? &f->places[t->ops.v[next].node] : NULL;
 }
 
-/* Whether torch.tensor makes it of a list of numbers. */
-static bool is_of_numbers(const struct finder *f, const struct mt_record *rec)
+bool mt_is_of_numbers(const struct mt_finder *f, const struct mt_record *rec)
 {
     const struct mt_place *next = next_place(f, rec);
     return next && next->converts;
 }
 
 /* Whether the reducer of DistributedDataParallel makes it: empty, and then views of its parts. */
-static bool is_bucket(const struct finder *f, const struct life *l)
+static bool is_bucket(const struct mt_finder *f, const struct mt_life *l)
 {
     if (!f->reduces || !l->place->top || !l->place->empty)
         return false;
@@ -136,7 +103,7 @@ static bool is_bucket(const struct finder *f, const struct life *l)
 
 /* ---- rules of one block alone ---- */
 
-static bool is_temporary(struct finder *f, const struct life *l)
+static bool is_temporary(struct mt_finder *f, const struct mt_life *l)
 {
     if (!l->place || l->place->leaf == MT_OUTSIDE_OF || l->died_ns == INT64_MAX)
         return false;
@@ -144,7 +111,7 @@ static bool is_temporary(struct finder *f, const struct life *l)
     return f->r->whole_us ? l->died_ns < end_ns : l->died_ns <= end_ns;
 }
 
-static enum mt_category_rule rule_in_backward(const struct finder *f, const struct life *l)
+static enum mt_category_rule rule_in_backward(const struct mt_finder *f, const struct mt_life *l)
 {
     uint32_t at = backward_at(f, l->born_ns);
     int64_t end_ns = at == MT_NONE ? l->born_ns : f->backwards.v[at].end_ns;
@@ -158,7 +125,7 @@ static enum mt_category_rule rule_in_backward(const struct finder *f, const stru
 }
 
 /* R1 to R6, and R5c; MT_CATEGORY_NO_RULE: another. */
-static enum mt_category_rule rule_alone(struct finder *f, const struct life *l)
+static enum mt_category_rule rule_alone(struct mt_finder *f, const struct mt_life *l)
 {
     if (is_temporary(f, l))
         return MT_CATEGORY_R1;
@@ -171,162 +138,20 @@ static enum mt_category_rule rule_alone(struct finder *f, const struct life *l)
     return l->died_ns > end_above(f, &f->step, l->alloc) ? MT_CATEGORY_R2 : MT_CATEGORY_R3;
 }
 
-/* ---- parameters ---- */
-
-/* Whether a block is there before the first step of an optimizer and after the last one of its
- * training. */
-static bool spans_steps(const struct mt_training *t, const struct life *l)
-{
-    return t->first_step_ns != INT64_MAX && l->died_ns > t->first_step_ns &&
-           l->died_ns > t->stepped_ns;
-}
-
-/* Whether it is made before the first backward pass of its training, and no rule has taken it. */
-static bool may_be_of_model(const struct finder *f, const struct mt_record *rec)
-{
-    return is_known(f->r, rec) && rec->rule == MT_CATEGORY_NO_RULE &&
-           rec->t_ns < mt_trainings_at(&f->trainings, rec->t_ns)->backward_ns;
-}
-
-/* Whether an op around it, or the one itself, left a node for backward. */
-static bool is_of_graph(struct finder *f, const struct mt_record *rec)
-{
-    return mt_above(&f->graph, &f->r->threads.v[rec->thread], rec->op) != MT_NONE;
-}
-
-/* Made as the building of a model does it. That may compute, too - scales, tables of positions -
- * but no graph: until one begins, what was made empty for nn.init to fill is a layer's. */
-static bool is_of_building(const struct finder *f, const struct life *l)
-{
-    const struct mt_training *t = mt_trainings_at(&f->trainings, l->born_ns);
-    if (l->place && (l->place->never_parameter || l->place->gathers))
-        return false;
-    if (l->born_ns < t->computes_ns)
-        return true;
-    return f->trainings.steps.n && l->place && l->place->empty && !is_of_numbers(f, l->alloc) &&
-           l->born_ns < (f->sharded ? t->backward_ns : t->graph_ns);
-}
-
-/* R7, of blocks that no rule before has taken: the latest first, for a layer that a model copies is
- * older than the copies, as large, and never learns. What is random or computed may be data that is
- * kept, and takes what is left; results that backward goes through are none. */
-static void find_parameters(struct finder *f, bool built)
-{
-    struct mt_recording *r = f->r;
-    for (size_t i = f->record_n; i-- > 0;) {
-        struct mt_record *rec = &r->records.v[f->records[i]];
-        if (!may_be_of_model(f, rec))
-            continue;
-        struct mt_training *t = mt_trainings_at(&f->trainings, rec->t_ns);
-        const struct life l = life_of(f, rec);
-        if (is_of_building(f, &l) != built || (l.place && l.place->gathers) ||
-            (!rec->unseen && is_of_graph(f, rec)))
-            continue;
-        if (spans_steps(t, &l) && mt_left_sizes_take(&t->sizes, rec, false))
-            rec->rule = MT_CATEGORY_R7;
-    }
-}
-
-/* R7, of layers that are added to a model which goes on: made empty, as the building of one does
- * it, behind its first backward pass, but before the first that leaves a gradient of that size. */
-static void find_added(struct finder *f)
-{
-    struct mt_recording *r = f->r;
-    for (size_t i = f->record_n; i-- > 0;) {
-        struct mt_record *rec = &r->records.v[f->records[i]];
-        if (!is_known(r, rec) || rec->rule != MT_CATEGORY_NO_RULE)
-            continue;
-        struct mt_training *t = mt_trainings_at(&f->trainings, rec->t_ns);
-        const struct life l = life_of(f, rec);
-        const uint32_t first = mt_left_sizes_first(&t->sizes, rec);
-        if (first == MT_NONE || rec->t_ns < t->backward_ns ||
-            rec->t_ns >= f->backwards.v[first].start_ns || !l.place || !l.place->empty ||
-            is_of_numbers(f, rec))
-            continue;
-        if (spans_steps(t, &l) && mt_left_sizes_take(&t->sizes, rec, false))
-            rec->rule = MT_CATEGORY_R7;
-    }
-}
-
-static const char *frame_name(const struct mt_recording *r, uint32_t frame)
-{
-    return mt_strtab_get(&r->strings, r->frames.v[frame].name);
-}
-
-/* Adagrad is the one optimizer that makes its state before its first step: full_like of each
- * parameter. Else these would be taken for parameters, being the latest of that size. */
-static void find_early_state(struct finder *f)
-{
-    static const char adagrad[] = "Optimizer.step#Adagrad.";
-    struct mt_recording *r = f->r;
-    bool any = false;
-    for (size_t i = 0; i < f->trainings.steps.n && !any; i++)
-        any = strncmp(frame_name(r, r->nodes.v[f->trainings.steps.v[i].node].frame), adagrad,
-                      sizeof adagrad - 1) == 0;
-    for (size_t i = f->record_n; any && i-- > 0;) {
-        struct mt_record *rec = &r->records.v[f->records[i]];
-        if (!may_be_of_model(f, rec))
-            continue;
-        struct mt_training *t = mt_trainings_at(&f->trainings, rec->t_ns);
-        const struct life l = life_of(f, rec);
-        if (l.place && l.place->op != MT_NONE && spans_steps(t, &l) &&
-            strcmp(frame_name(r, l.place->op), "aten::full_like") == 0 &&
-            mt_left_sizes_take(&t->sizes, rec, true))
-            rec->rule = MT_CATEGORY_R2;
-    }
-}
-
-/* Whether a step makes state as large as a gradient: then none was loaded. */
-static bool makes_state(const struct finder *f, const struct mt_training *t)
-{
-    bool makes = false;
-    for (size_t i = 0; i < f->record_n && !makes; i++) {
-        const struct mt_record *rec = &f->r->records.v[f->records[i]];
-        makes = is_known(f->r, rec) && rec->rule == MT_CATEGORY_R2 && rec->t_ns < t->next_ns &&
-                mt_left_sizes_has(&t->sizes, rec);
-    }
-    return makes;
-}
-
-/* State that comes with a checkpoint: no operator makes what torch.load() reads. That of the first
- * model; who trains several begins these anew. */
-static void find_loaded_state(struct finder *f, const struct mt_processes *p, uint32_t process)
-{
-    const struct mt_training *t = &f->trainings.all.v[0];
-    struct mt_optimizers o;
-    MT_VEC(struct mt_loaded) loaded = {0};
-    if (!f->trainings.steps.n || makes_state(f, t))
-        return;
-    for (size_t i = 0; i < f->record_n; i++) {
-        const uint32_t number = f->records[i];
-        const struct mt_record *rec = &f->r->records.v[number];
-        if (!may_be_of_model(f, rec) || rec->t_ns >= t->next_ns)
-            continue;
-        const struct life l = life_of(f, rec);
-        bool made = l.place && ((l.place->op != MT_NONE && !l.place->moves) || l.place->data);
-        if (!made && is_of_building(f, &l) && spans_steps(t, &l))
-            *mt_vec_push(&loaded) = (struct mt_loaded){rec->bytes, number, rec->device};
-    }
-    mt_optimizers_find(f->r, p, process, &o);
-    mt_loaded_state_find(f->r, &o, &t->sizes, loaded.v, loaded.n);
-    mt_optimizers_free(&o);
-    mt_vec_free(&loaded);
-}
-
 /* ---- the rest ---- */
 
-static bool is_still_parameter(const struct finder *f, const struct life *l)
+static bool is_still_parameter(const struct mt_finder *f, const struct mt_life *l)
 {
     const struct mt_training *t = mt_trainings_at(&f->trainings, l->born_ns);
-    if (!is_of_building(f, l))
+    if (!mt_is_of_building(f, l))
         return false;
     if (f->trainings.steps.n)
-        return l->born_ns < t->backward_ns && spans_steps(t, l);
+        return l->born_ns < t->backward_ns && mt_spans_steps(t, l);
     return l->died_ns > t->computed_ns;
 }
 
 /* Kept by the program across iterations. */
-static bool is_kept(const struct finder *f, const struct life *l)
+static bool is_kept(const struct mt_finder *f, const struct mt_life *l)
 {
     if (!f->rounds.all.n)
         return false;
@@ -338,22 +163,22 @@ static bool is_kept(const struct finder *f, const struct life *l)
 }
 
 /* Who holds an activation when the next backward pass begins. */
-static enum mt_category_rule activation(struct finder *f, const struct life *l)
+static enum mt_category_rule activation(struct mt_finder *f, const struct mt_life *l)
 {
     size_t next = backwards_up_to(f, l->born_ns);
     if (next == f->backwards.n || l->died_ns <= f->backwards.v[next].start_ns)
-        return is_of_graph(f, l->alloc) ? MT_CATEGORY_R10 : MT_CATEGORY_R10_NO_GRAPH;
+        return mt_is_of_graph(f, l->alloc) ? MT_CATEGORY_R10 : MT_CATEGORY_R10_NO_GRAPH;
     return l->freed && l->freed->backward ? MT_CATEGORY_R10_GRAPH : MT_CATEGORY_R10_PROGRAM;
 }
 
 /* What the program keeps: a result of the forward pass, where its op left a node; averages of
  * weights, caches and copies are made without. */
-static enum mt_category_rule kept_rule(struct finder *f, const struct mt_record *rec)
+static enum mt_category_rule kept_rule(struct mt_finder *f, const struct mt_record *rec)
 {
-    return is_of_graph(f, rec) ? MT_CATEGORY_R12B : MT_CATEGORY_R12;
+    return mt_is_of_graph(f, rec) ? MT_CATEGORY_R12B : MT_CATEGORY_R12;
 }
 
-static enum mt_category_rule rule_of_rest(struct finder *f, const struct life *l)
+static enum mt_category_rule rule_of_rest(struct mt_finder *f, const struct mt_life *l)
 {
     if (is_still_parameter(f, l))
         return MT_CATEGORY_R8;
@@ -382,15 +207,15 @@ static int kept_cmp(const void *a, const void *b)
 
 /* Of blocks that outlive every op: R12 is about one, or that one is as large and made in the same
  * place as such, only too late for the rule. */
-static bool is_at_end(const struct finder *f, const struct mt_record *rec, bool known)
+static bool is_at_end(const struct mt_finder *f, const struct mt_record *rec, bool known)
 {
     bool rest = rec->rule == MT_CATEGORY_R10 || rec->rule == MT_CATEGORY_R10_PROGRAM ||
                 rec->rule == MT_CATEGORY_R10_NO_GRAPH;
     bool is = known ? rec->rule == MT_CATEGORY_R12 || rec->rule == MT_CATEGORY_R12B : rest;
-    return is_known(f->r, rec) && is && life_of(f, rec).died_ns > f->trainings.last_ns;
+    return mt_has_category(f->r, rec) && is && mt_life_of(f, rec).died_ns > f->trainings.last_ns;
 }
 
-static void join_kept(struct finder *f)
+static void join_kept(struct mt_finder *f)
 {
     struct mt_recording *r = f->r;
     MT_VEC(struct kept) all = {0};
@@ -413,14 +238,14 @@ static void join_kept(struct finder *f)
 }
 
 /* Whose figures need the life of a block alone, and what these tell of the others. */
-static void apply_rules_alone(struct finder *f, const struct mt_processes *p, uint32_t process)
+static void apply_rules_alone(struct mt_finder *f, const struct mt_processes *p, uint32_t process)
 {
     struct mt_recording *r = f->r;
     for (size_t i = 0; i < f->record_n; i++) {
         struct mt_record *rec = &r->records.v[f->records[i]];
-        if (!is_known(r, rec))
+        if (!mt_has_category(r, rec))
             continue;
-        const struct life l = life_of(f, rec);
+        const struct mt_life l = mt_life_of(f, rec);
         enum mt_category_rule rule = rule_alone(f, &l);
         rec->rule = (uint8_t)rule;
         mt_trainings_add_signs(&f->trainings, rec, l.place, l.freed, l.died_ns);
@@ -428,7 +253,8 @@ static void apply_rules_alone(struct finder *f, const struct mt_processes *p, ui
     mt_trainings_find(&f->trainings, p, process, &f->backwards);
     for (size_t i = 0; i < f->record_n; i++) {
         const struct mt_record *rec = &r->records.v[f->records[i]];
-        if (is_known(r, rec) && (rec->rule == MT_CATEGORY_R5 || rec->rule == MT_CATEGORY_R5B))
+        if (mt_has_category(r, rec) &&
+            (rec->rule == MT_CATEGORY_R5 || rec->rule == MT_CATEGORY_R5B))
             mt_left_sizes_add(&mt_trainings_at(&f->trainings, rec->t_ns)->sizes, rec,
                               backward_at(f, rec->t_ns));
     }
@@ -436,27 +262,23 @@ static void apply_rules_alone(struct finder *f, const struct mt_processes *p, ui
         mt_left_sizes_count(&f->trainings.all.v[i].sizes);
 }
 
-static void apply_rules(struct finder *f, const struct mt_processes *p, uint32_t process)
+static void apply_rules(struct mt_finder *f, const struct mt_processes *p, uint32_t process)
 {
     struct mt_recording *r = f->r;
     apply_rules_alone(f, p, process);
-    find_early_state(f);
-    find_loaded_state(f, p, process);
-    find_parameters(f, true);
-    find_parameters(f, false);
-    find_added(f);
+    mt_find_model(f, p, process);
     for (size_t i = 0; i < f->record_n; i++) {
         struct mt_record *rec = &r->records.v[f->records[i]];
-        if (!is_known(r, rec) || rec->rule != MT_CATEGORY_NO_RULE)
+        if (!mt_has_category(r, rec) || rec->rule != MT_CATEGORY_NO_RULE)
             continue;
-        const struct life l = life_of(f, rec);
+        const struct mt_life l = mt_life_of(f, rec);
         rec->rule = (uint8_t)rule_of_rest(f, &l);
     }
     join_kept(f);
 }
 
 /* What the rules ask of a process, but for its records. */
-static void read_process(struct finder *f, const struct mt_processes *p, uint32_t process,
+static void read_process(struct mt_finder *f, const struct mt_processes *p, uint32_t process,
                          const struct mt_gradients *g)
 {
     const uint32_t first = p->thread_at[process], end = p->thread_at[process + 1];
@@ -474,19 +296,19 @@ static bool has_reducer(const struct mt_recording *r)
     bool has = false;
     for (uint32_t i = 0; i < r->frames.n && !has; i++)
         has = r->frames.v[i].kind == MT_FRAME_ANNOTATION &&
-              strcmp(frame_name(r, i), "DistributedDataParallel.forward") == 0;
+              strcmp(mt_frame_name(r, i), "DistributedDataParallel.forward") == 0;
     return has;
 }
 
 void mt_build_categories(struct mt_recording *r, const struct mt_processes *p,
                          const struct mt_gradients *g)
 {
-    struct finder f = {.r = r,
-                       .trainings.r = r,
-                       .reduces = has_reducer(r),
-                       .leaf.fits = is_leaf,
-                       .step.fits = is_step,
-                       .graph.fits = makes_graph};
+    struct mt_finder f = {.r = r,
+                          .trainings.r = r,
+                          .reduces = has_reducer(r),
+                          .leaf.fits = is_leaf,
+                          .step.fits = is_step,
+                          .graph.fits = makes_graph};
     if (r->kind != MT_RUN_TRACE)
         return;
     f.leaf.of = f.step.of = f.trainings.places = f.places = mt_places_find(r);

@@ -1,0 +1,145 @@
+/* Which blocks are a model's parameters, and state of an optimizer that was there before it. */
+#include "lib/build/finder.h"
+#include "lib/build/left_sizes.h"
+#include "lib/build/loaded_state.h"
+#include "lib/model/categories.h"
+#include <string.h>
+
+bool mt_spans_steps(const struct mt_training *t, const struct mt_life *l)
+{
+    return t->first_step_ns != INT64_MAX && l->died_ns > t->first_step_ns &&
+           l->died_ns > t->stepped_ns;
+}
+
+/* Whether it is made before the first backward pass of its training, and no rule has taken it. */
+static bool may_be_of_model(const struct mt_finder *f, const struct mt_record *rec)
+{
+    return mt_has_category(f->r, rec) && rec->rule == MT_CATEGORY_NO_RULE &&
+           rec->t_ns < mt_trainings_at(&f->trainings, rec->t_ns)->backward_ns;
+}
+
+bool mt_is_of_graph(struct mt_finder *f, const struct mt_record *rec)
+{
+    return mt_above(&f->graph, &f->r->threads.v[rec->thread], rec->op) != MT_NONE;
+}
+
+bool mt_is_of_building(const struct mt_finder *f, const struct mt_life *l)
+{
+    const struct mt_training *t = mt_trainings_at(&f->trainings, l->born_ns);
+    if (l->place && (l->place->never_parameter || l->place->gathers))
+        return false;
+    if (l->born_ns < t->computes_ns)
+        return true;
+    return f->trainings.steps.n && l->place && l->place->empty && !mt_is_of_numbers(f, l->alloc) &&
+           l->born_ns < (f->sharded ? t->backward_ns : t->graph_ns);
+}
+
+/* R7, of blocks that no rule before has taken: the latest first, for a layer that a model copies is
+ * older than the copies, as large, and never learns. What is random or computed may be data that is
+ * kept, and takes what is left; results that backward goes through are none. */
+static void find_parameters(struct mt_finder *f, bool built)
+{
+    struct mt_recording *r = f->r;
+    for (size_t i = f->record_n; i-- > 0;) {
+        struct mt_record *rec = &r->records.v[f->records[i]];
+        if (!may_be_of_model(f, rec))
+            continue;
+        struct mt_training *t = mt_trainings_at(&f->trainings, rec->t_ns);
+        const struct mt_life l = mt_life_of(f, rec);
+        if (mt_is_of_building(f, &l) != built || (l.place && l.place->gathers) ||
+            (!rec->unseen && mt_is_of_graph(f, rec)))
+            continue;
+        if (mt_spans_steps(t, &l) && mt_left_sizes_take(&t->sizes, rec, false))
+            rec->rule = MT_CATEGORY_R7;
+    }
+}
+
+/* R7, of layers that are added to a model which goes on: made empty, as the building of one does
+ * it, behind its first backward pass, but before the first that leaves a gradient of that size. */
+static void find_added(struct mt_finder *f)
+{
+    struct mt_recording *r = f->r;
+    for (size_t i = f->record_n; i-- > 0;) {
+        struct mt_record *rec = &r->records.v[f->records[i]];
+        if (!mt_has_category(r, rec) || rec->rule != MT_CATEGORY_NO_RULE)
+            continue;
+        struct mt_training *t = mt_trainings_at(&f->trainings, rec->t_ns);
+        const struct mt_life l = mt_life_of(f, rec);
+        const uint32_t first = mt_left_sizes_first(&t->sizes, rec);
+        if (first == MT_NONE || rec->t_ns < t->backward_ns ||
+            rec->t_ns >= f->backwards.v[first].start_ns || !l.place || !l.place->empty ||
+            mt_is_of_numbers(f, rec))
+            continue;
+        if (mt_spans_steps(t, &l) && mt_left_sizes_take(&t->sizes, rec, false))
+            rec->rule = MT_CATEGORY_R7;
+    }
+}
+
+/* Adagrad is the one optimizer that makes its state before its first step: full_like of each
+ * parameter. Else these would be taken for parameters, being the latest of that size. */
+static void find_early_state(struct mt_finder *f)
+{
+    static const char adagrad[] = "Optimizer.step#Adagrad.";
+    struct mt_recording *r = f->r;
+    bool any = false;
+    for (size_t i = 0; i < f->trainings.steps.n && !any; i++)
+        any = strncmp(mt_frame_name(r, r->nodes.v[f->trainings.steps.v[i].node].frame), adagrad,
+                      sizeof adagrad - 1) == 0;
+    for (size_t i = f->record_n; any && i-- > 0;) {
+        struct mt_record *rec = &r->records.v[f->records[i]];
+        if (!may_be_of_model(f, rec))
+            continue;
+        struct mt_training *t = mt_trainings_at(&f->trainings, rec->t_ns);
+        const struct mt_life l = mt_life_of(f, rec);
+        if (l.place && l.place->op != MT_NONE && mt_spans_steps(t, &l) &&
+            strcmp(mt_frame_name(r, l.place->op), "aten::full_like") == 0 &&
+            mt_left_sizes_take(&t->sizes, rec, true))
+            rec->rule = MT_CATEGORY_R2;
+    }
+}
+
+/* Whether a step makes state as large as a gradient: then none was loaded. */
+static bool makes_state(const struct mt_finder *f, const struct mt_training *t)
+{
+    bool makes = false;
+    for (size_t i = 0; i < f->record_n && !makes; i++) {
+        const struct mt_record *rec = &f->r->records.v[f->records[i]];
+        makes = mt_has_category(f->r, rec) && rec->rule == MT_CATEGORY_R2 &&
+                rec->t_ns < t->next_ns && mt_left_sizes_has(&t->sizes, rec);
+    }
+    return makes;
+}
+
+/* State that comes with a checkpoint: no operator makes what torch.load() reads. That of the first
+ * model; who trains several begins these anew. */
+static void find_loaded_state(struct mt_finder *f, const struct mt_processes *p, uint32_t process)
+{
+    const struct mt_training *t = &f->trainings.all.v[0];
+    struct mt_optimizers o;
+    MT_VEC(struct mt_loaded) loaded = {0};
+    if (!f->trainings.steps.n || makes_state(f, t))
+        return;
+    for (size_t i = 0; i < f->record_n; i++) {
+        const uint32_t number = f->records[i];
+        const struct mt_record *rec = &f->r->records.v[number];
+        if (!may_be_of_model(f, rec) || rec->t_ns >= t->next_ns)
+            continue;
+        const struct mt_life l = mt_life_of(f, rec);
+        bool made = l.place && ((l.place->op != MT_NONE && !l.place->moves) || l.place->data);
+        if (!made && mt_is_of_building(f, &l) && mt_spans_steps(t, &l))
+            *mt_vec_push(&loaded) = (struct mt_loaded){rec->bytes, number, rec->device};
+    }
+    mt_optimizers_find(f->r, p, process, &o);
+    mt_loaded_state_find(f->r, &o, &t->sizes, loaded.v, loaded.n);
+    mt_optimizers_free(&o);
+    mt_vec_free(&loaded);
+}
+
+void mt_find_model(struct mt_finder *f, const struct mt_processes *p, uint32_t process)
+{
+    find_early_state(f);
+    find_loaded_state(f, p, process);
+    find_parameters(f, true);
+    find_parameters(f, false);
+    find_added(f);
+}
