@@ -420,27 +420,11 @@ static void note_mixed(struct reader *r)
                                : "several workers or others, whom one may tell of");
 }
 
-/* By as much of the begin as there is: damage is an error where lines are read. */
-static void learn_owners(struct reader *r)
-{
-    enum { HEAD = 1 << 20 };
-    struct mt_err later = MT_ERR_INIT;
-    const char *head;
-    size_t n = 0;
-    for (size_t least = 1; n < HEAD; least = 2 * n + 1) {
-        if (mt_stream_peek(r->lines.in, least, &head, &n, &later) != MT_OK)
-            return;
-        mt_text_owners_learn(&r->text.owners, head, n, r->opts->pattern != NULL);
-        if (n < least)
-            return;
-    }
-}
-
 static enum mt_status read_all(struct reader *r, struct mt_err *err)
 {
     bool any = true;
     enum mt_status st;
-    learn_owners(r);
+    mt_text_owners_learn(&r->text.owners, r->lines.in, r->opts->pattern != NULL);
     while ((st = mt_reader_line(&r->lines, &r->line, r->opts, r->rec, &any, err)) == MT_OK && any)
         MT_TRY(read_lines(r, err));
     MT_TRY(st);

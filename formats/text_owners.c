@@ -14,39 +14,39 @@ static const struct {
     bool punctuated; /* "process 0:", but not "process 3 files" */
     bool told_of;    /* one process may tell of many, of each once: "client 20: done; rss 700 MB" */
     bool doer;       /* what follows may be what became of it: "worker 3 done, rss 700 MB" */
-} words[] = {{"rank", false, false, false, false},
-             {"local_rank", false, false, false, false},
-             {"global_rank", false, false, false, false},
-             {"node_rank", false, false, false, false},
-             {"dp_rank", false, false, false, false},
-             {"tp_rank", false, false, false, false},
-             {"pp_rank", false, false, false, false},
-             {"ep_rank", false, false, false, false},
-             {"cp_rank", false, false, false, false},
-             {"pid", false, false, false, true},
-             {"worker", false, false, false, true},
-             {"actor", false, false, false, true},
-             {"replica", false, false, false, true},
-             {"node", false, true, true, false},
-             {"client", false, true, true, false},
-             {"server", false, true, true, false},
-             {"process", false, true, false, false},
-             {"proc", false, true, false, false},
-             {"gpu", true, false, false, false},
-             {"cuda", true, false, false, false},
-             {"trainer", true, false, false, false},
-             {"default", true, false, false, false},       /* torchrun's --tee */
-             {"spawnprocess", false, false, false, false}, /* Python's, in records of logging */
-             {"forkprocess", false, false, false, false},
-             {"forkserverprocess", false, false, false, false},
-             {"forkpoolworker", false, false, false, false},
-             {"spawnpoolworker", false, false, false, false},
-             {"r", true, false, false, false},
-             {"dp", true, false, false, false},
-             {"tp", true, false, false, false},
-             {"pp", true, false, false, false},
-             {"ep", true, false, false, false},
-             {"cp", true, false, false, false}};
+} words[] = {{.word = "rank"},
+             {.word = "local_rank"},
+             {.word = "global_rank"},
+             {.word = "node_rank"},
+             {.word = "dp_rank"},
+             {.word = "tp_rank"},
+             {.word = "pp_rank"},
+             {.word = "ep_rank"},
+             {.word = "cp_rank"},
+             {.word = "pid", .doer = true},
+             {.word = "worker", .doer = true},
+             {.word = "actor", .doer = true},
+             {.word = "replica", .doer = true},
+             {.word = "node", .punctuated = true, .told_of = true},
+             {.word = "client", .punctuated = true, .told_of = true},
+             {.word = "server", .punctuated = true, .told_of = true},
+             {.word = "process", .punctuated = true},
+             {.word = "proc", .punctuated = true},
+             {.word = "gpu", .bracketed = true},
+             {.word = "cuda", .bracketed = true},
+             {.word = "trainer", .bracketed = true},
+             {.word = "default", .bracketed = true}, /* torchrun's --tee */
+             {.word = "spawnprocess"},               /* Python's, in records of logging */
+             {.word = "forkprocess"},
+             {.word = "forkserverprocess"},
+             {.word = "forkpoolworker"},
+             {.word = "spawnpoolworker"},
+             {.word = "r", .bracketed = true},
+             {.word = "dp", .bracketed = true},
+             {.word = "tp", .bracketed = true},
+             {.word = "pp", .bracketed = true},
+             {.word = "ep", .bracketed = true},
+             {.word = "cp", .bracketed = true}};
 
 void mt_text_owners_init(struct mt_text_owners *o)
 {
@@ -64,12 +64,27 @@ void mt_text_owners_free(struct mt_text_owners *o)
     mt_vec_free(&o->mentions);
 }
 
-void mt_text_owners_learn(struct mt_text_owners *o, const char *head, size_t n, bool said)
+static void learn(struct mt_text_owners *o, const char *head, size_t n, bool said)
 {
     struct mt_text_tags tags = {.said = said};
     mt_text_tags_add_all(&tags, head, n);
     for (int i = 0; i < MT_TAG_N; i++)
         o->tags[i] = mt_text_tags_judge(&tags, (enum mt_text_tag_kind)i);
+}
+
+void mt_text_owners_learn(struct mt_text_owners *o, struct mt_stream *in, bool said)
+{
+    enum { HEAD = 1 << 20 };
+    struct mt_err later = MT_ERR_INIT; /* damage is an error where lines are read */
+    const char *head;
+    size_t n = 0;
+    for (size_t least = 1; n < HEAD; least = 2 * n + 1) {
+        if (mt_stream_peek(in, least, &head, &n, &later) != MT_OK)
+            return;
+        learn(o, head, n, said);
+        if (n < least)
+            return;
+    }
 }
 
 void mt_text_owners_unlearn(struct mt_text_owners *o, const char *line, size_t n, size_t at)
@@ -175,7 +190,7 @@ static const char *take_mention(struct mt_text_owners *o, const char *line, cons
     if (words[which].doer && is_told(p, end)) {
         snprintf(out->word, sizeof out->word, "%s%" PRIu64, words[which].word, out->number);
         const uint32_t known = mt_strtab_find(&o->told_names, out->word, strlen(out->word));
-        if (known != UINT32_MAX)
+        if (known != MT_STRTAB_NONE)
             o->told = known;
         else if (o->told_names.n <= MT_TEXT_OWNERS)
             o->told = mt_strtab_add(&o->told_names, out->word, strlen(out->word));
@@ -323,7 +338,7 @@ void mt_text_owners_take(struct mt_text_owners *o, char *line, size_t n)
 static uint32_t owner_of(struct mt_text_owners *o, const struct mt_buf *name)
 {
     uint32_t known = name->n ? mt_strtab_find(&o->names, name->s, name->n) : MT_TEXT_NOBODY;
-    if (known != UINT32_MAX)
+    if (known != MT_STRTAB_NONE)
         return known;
     return o->names.n > MT_TEXT_OWNERS ? MT_TEXT_UNCLEAR
                                        : mt_strtab_add(&o->names, name->s, name->n);
@@ -364,7 +379,7 @@ uint32_t mt_text_owners_told(const struct mt_text_owners *o, uint32_t told)
 {
     const char *name = mt_strtab_get(&o->told_names, told);
     const uint32_t owner = mt_strtab_find(&o->names, name, strlen(name));
-    return owner == UINT32_MAX ? MT_TEXT_NOBODY : owner;
+    return owner == MT_STRTAB_NONE ? MT_TEXT_NOBODY : owner;
 }
 
 bool mt_text_owners_told_of(const struct mt_text_owners *o, uint32_t owner)

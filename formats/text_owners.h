@@ -8,6 +8,7 @@
 #include "formats/text_tags.h"
 #include "lib/base/mem.h"
 #include "lib/base/strtab.h"
+#include "lib/input/stream.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,9 +41,9 @@ struct mt_text_owners {
 
 void mt_text_owners_init(struct mt_text_owners *o);
 void mt_text_owners_free(struct mt_text_owners *o);
-/* What stands in front of the lines of a log that begins so is whose they are, perhaps. said: what
- * they say of memory --pattern tells. */
-void mt_text_owners_learn(struct mt_text_owners *o, const char *head, size_t n, bool said);
+/* Judges whether what stands in front of the lines of a log says whose they are, by as much of its
+ * begin as there is; nothing is consumed. said: what they say of memory --pattern tells. */
+void mt_text_owners_learn(struct mt_text_owners *o, struct mt_stream *in, bool said);
 /* At that byte of a line is something else: what stands in front of lines there is no owner. */
 void mt_text_owners_unlearn(struct mt_text_owners *o, const char *line, size_t n, size_t at);
 /* Looks for those that a line of n bytes mentions, and puts blanks in their place. */

@@ -10,7 +10,7 @@ static bool is_op(const struct mt_recording *r, const struct mt_op *op)
 /* enum mt_assigned of the op before one of that name; MT_MAP_NONE: none. */
 static uint32_t told_by(const struct mt_recording *r, uint32_t frame)
 {
-    const char *name = mt_strtab_get(&r->strings, r->frames.v[frame].name);
+    const char *name = mt_rec_frame_name(r, frame);
     if (r->frames.v[frame].kind != MT_FRAME_OP)
         return MT_MAP_NONE;
     return strcmp(name, "aten::_has_compatible_shallow_copy_type") == 0 ? MT_ASSIGNED_DATA

@@ -8,14 +8,10 @@
 
 enum kind { UNASKED, OTHER, LINE, MODULE }; /* of a frame */
 
-static const char *name_of(const struct mt_recording *r, uint32_t frame)
-{
-    return mt_strtab_get(&r->strings, r->frames.v[frame].name);
-}
-
 static bool is_line(const struct mt_recording *r, uint32_t frame)
 {
-    return r->frames.v[frame].kind == MT_FRAME_PYTHON && mt_python_is_users(name_of(r, frame));
+    return r->frames.v[frame].kind == MT_FRAME_PYTHON &&
+           mt_python_is_users(mt_rec_frame_name(r, frame));
 }
 
 static bool is_module(const struct mt_recording *r, uint32_t frame)
@@ -102,7 +98,7 @@ static void add_layer(const struct mt_backward_sites *s, uint32_t node, struct m
             *mt_vec_push(&modules) = s->r->nodes.v[node].frame;
     for (size_t i = modules.n; i-- > 0;)
         mt_buf_addf(out, "%s%s_%d", out->n ? "." : "",
-                    name_of(s->r, modules.v[i]) + strlen(MT_MODULE_FRAME),
+                    mt_rec_frame_name(s->r, modules.v[i]) + strlen(MT_MODULE_FRAME),
                     (int)s->r->frames.v[modules.v[i]].instance);
     mt_vec_free(&modules);
 }
@@ -114,7 +110,7 @@ static uint32_t new_frame(struct mt_backward_sites *s, uint32_t frame, uint32_t 
     struct mt_python_function f;
     struct mt_buf text = {0};
     struct mt_frame placed = r->frames.v[frame];
-    mt_python_function_parse(name_of(r, line), &f);
+    mt_python_function_parse(mt_rec_frame_name(r, line), &f);
     mt_python_site(&text, &f);
     placed.file = mt_strtab_add(&r->strings, text.s, text.n);
     mt_buf_clear(&text);

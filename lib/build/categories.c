@@ -296,7 +296,7 @@ static bool has_reducer(const struct mt_recording *r)
     bool has = false;
     for (uint32_t i = 0; i < r->frames.n && !has; i++)
         has = r->frames.v[i].kind == MT_FRAME_ANNOTATION &&
-              strcmp(mt_frame_name(r, i), "DistributedDataParallel.forward") == 0;
+              strcmp(mt_rec_frame_name(r, i), "DistributedDataParallel.forward") == 0;
     return has;
 }
 

@@ -83,7 +83,7 @@ static void find_early_state(struct mt_finder *f)
     struct mt_recording *r = f->r;
     bool any = false;
     for (size_t i = 0; i < f->trainings.steps.n && !any; i++)
-        any = strncmp(mt_frame_name(r, r->nodes.v[f->trainings.steps.v[i].node].frame), adagrad,
+        any = strncmp(mt_rec_frame_name(r, r->nodes.v[f->trainings.steps.v[i].node].frame), adagrad,
                       sizeof adagrad - 1) == 0;
     for (size_t i = f->record_n; any && i-- > 0;) {
         struct mt_record *rec = &r->records.v[f->records[i]];
@@ -92,7 +92,7 @@ static void find_early_state(struct mt_finder *f)
         struct mt_training *t = mt_trainings_at(&f->trainings, rec->t_ns);
         const struct mt_life l = mt_life_of(f, rec);
         if (l.place && l.place->op != MT_NONE && mt_spans_steps(t, &l) &&
-            strcmp(mt_frame_name(r, l.place->op), "aten::full_like") == 0 &&
+            strcmp(mt_rec_frame_name(r, l.place->op), "aten::full_like") == 0 &&
             mt_left_sizes_take(&t->sizes, rec, true))
             rec->rule = MT_CATEGORY_R2;
     }

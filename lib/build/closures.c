@@ -55,7 +55,7 @@ static size_t started(const struct mt_backward_starts *b, int64_t t_ns)
 static void enter(struct mt_closure_walk *w, const struct mt_recording *r,
                   const struct mt_backward_starts *b, const struct mt_op *op, uint32_t frame)
 {
-    const char *name = mt_strtab_get(&r->strings, r->frames.v[frame].name);
+    const char *name = mt_rec_frame_name(r, frame);
     size_t n = w->backward_n;
     if (op->start_ns >= w->end_ns)
         n = w->end_ns ? started(b, w->end_ns) : 0;

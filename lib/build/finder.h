@@ -40,11 +40,6 @@ static inline bool mt_has_category(const struct mt_recording *r, const struct mt
     return rec->bytes >= 0 && !r->devices.v[rec->device].no_addresses;
 }
 
-static inline const char *mt_frame_name(const struct mt_recording *r, uint32_t frame)
-{
-    return mt_strtab_get(&r->strings, r->frames.v[frame].name);
-}
-
 struct mt_life mt_life_of(const struct mt_finder *f, const struct mt_record *rec);
 /* Whether torch.tensor makes it of a list of numbers. */
 bool mt_is_of_numbers(const struct mt_finder *f, const struct mt_record *rec);

@@ -30,7 +30,7 @@ struct finder {
 
 static const char *name_of(const struct mt_recording *r, const struct mt_node *n)
 {
-    return mt_strtab_get(&r->strings, r->frames.v[n->frame].name);
+    return mt_rec_frame_name(r, n->frame);
 }
 
 static bool is_accumulate(const struct mt_recording *r, const struct mt_node *n)

@@ -49,7 +49,7 @@ static bool listed(const char *const *names, const char *op)
 
 static const char *top_of(const struct mt_recording *r, const struct mt_node *n)
 {
-    return mt_strtab_get(&r->strings, r->frames.v[n->top].name);
+    return mt_rec_frame_name(r, n->top);
 }
 
 /* Whether a record belongs to an op that uses parameters: of a model that learns, or is asked. */

@@ -127,7 +127,7 @@ static struct sized *size_of(const struct estimate *e, int64_t bytes)
 static bool only_fills(const struct mt_recording *r, uint32_t node)
 {
     static const char end[] = "_like";
-    const char *name = mt_strtab_get(&r->strings, r->frames.v[r->nodes.v[node].top].name);
+    const char *name = mt_rec_frame_name(r, r->nodes.v[node].top);
     const size_t n = strlen(name);
     return n >= sizeof end && strcmp(name + n - (sizeof end - 1), end) == 0;
 }

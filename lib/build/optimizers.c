@@ -27,15 +27,10 @@ static const struct {
              {"aten::mul_", CLUE_MOMENTUM},   {"aten::_foreach_mul_", CLUE_MOMENTUM},
              {"aten::maximum", CLUE_AMSGRAD}, {"aten::_foreach_maximum_", CLUE_AMSGRAD}};
 
-static const char *name_of(const struct mt_recording *r, uint32_t frame)
-{
-    return mt_strtab_get(&r->strings, r->frames.v[frame].name);
-}
-
 /* The class in "Optimizer.step#Adam.step"; its length. */
 static const char *class_of(const struct mt_recording *r, uint32_t frame, size_t *n)
 {
-    const char *name = name_of(r, frame) + strlen(MT_STEPS_OF_OPTIMIZERS);
+    const char *name = mt_rec_frame_name(r, frame) + strlen(MT_STEPS_OF_OPTIMIZERS);
     const char *dot = strrchr(name, '.');
     *n = dot ? (size_t)(dot - name) : strlen(name);
     return name;
@@ -60,7 +55,7 @@ static bool read_op(void *closure, uint32_t thread, const struct mt_op *op)
     if (n->scope == MT_NONE || n->phase != MT_PHASE_OPTIMIZER || n->top != n->frame)
         return true;
     for (size_t c = 0; c < MT_ARRAY_LEN(clues); c++)
-        if (strcmp(name_of(f->r, n->frame), clues[c].op) == 0) {
+        if (strcmp(mt_rec_frame_name(f->r, n->frame), clues[c].op) == 0) {
             uint32_t *found = mt_map_at(&f->clues, n->scope);
             *found = (*found == MT_MAP_NONE ? 0 : *found) | clues[c].clue;
         }

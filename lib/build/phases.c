@@ -22,11 +22,6 @@ static bool starts(const char *s, const char *prefix)
     return strncmp(s, prefix, strlen(prefix)) == 0;
 }
 
-static const char *name_of(const struct mt_recording *r, uint32_t frame)
-{
-    return mt_strtab_get(&r->strings, r->frames.v[frame].name);
-}
-
 static bool listed(const char *const *names, const char *op)
 {
     if (!starts(op, "aten::"))
@@ -49,7 +44,7 @@ bool mt_frame_is_code(const struct mt_recording *r, uint32_t frame)
 bool mt_frame_is_engine(const struct mt_recording *r, uint32_t frame)
 {
     return r->frames.v[frame].kind == MT_FRAME_OP &&
-           starts(name_of(r, frame), "autograd::engine::evaluate_function: ");
+           starts(mt_rec_frame_name(r, frame), "autograd::engine::evaluate_function: ");
 }
 
 enum mt_op_mark mt_op_mark_of(const struct mt_recording *r, struct mt_phase_walk *w,
@@ -66,15 +61,15 @@ enum mt_op_mark mt_op_mark_of(const struct mt_recording *r, struct mt_phase_walk
         return MT_MARK_CLOSURE;
     if (w->computes || (parent && mt_frame_is_code(r, parent->frame)))
         return MT_MARK_NONE;
-    bool early = listed(preparers, name_of(r, frame));
-    w->computes = !early && !listed(makers, name_of(r, frame));
+    bool early = listed(preparers, mt_rec_frame_name(r, frame));
+    w->computes = !early && !listed(makers, mt_rec_frame_name(r, frame));
     return early ? MT_MARK_EARLY : MT_MARK_NONE;
 }
 
 bool mt_frame_is_optimizer(const struct mt_recording *r, uint32_t frame)
 {
     return r->frames.v[frame].kind == MT_FRAME_ANNOTATION &&
-           starts(name_of(r, frame), MT_STEPS_OF_OPTIMIZERS);
+           starts(mt_rec_frame_name(r, frame), MT_STEPS_OF_OPTIMIZERS);
 }
 
 enum mt_phase mt_phase_of(const struct mt_recording *r, const struct mt_node *n,
@@ -84,9 +79,10 @@ enum mt_phase mt_phase_of(const struct mt_recording *r, const struct mt_node *n,
     enum mt_phase around = parent ? parent->phase : MT_PHASE_OTHER;
     if (mt_frame_is_engine(r, n->frame))
         return MT_PHASE_BACKWARD;
-    if (kind == MT_FRAME_ANNOTATION && starts(name_of(r, n->frame), "Optimizer."))
+    if (kind == MT_FRAME_ANNOTATION && starts(mt_rec_frame_name(r, n->frame), "Optimizer."))
         return MT_PHASE_OPTIMIZER;
-    if (kind == MT_FRAME_ANNOTATION && starts(name_of(r, n->frame), "enumerate(DataLoader)#"))
+    if (kind == MT_FRAME_ANNOTATION &&
+        starts(mt_rec_frame_name(r, n->frame), "enumerate(DataLoader)#"))
         return MT_PHASE_DATA;
     if (mark == MT_MARK_RECOMPUTED)
         return MT_PHASE_RECOMPUTED;
@@ -95,6 +91,6 @@ enum mt_phase mt_phase_of(const struct mt_recording *r, const struct mt_node *n,
     if (kind != MT_FRAME_OP || around != MT_PHASE_OTHER ||
         (parent && mt_frame_is_code(r, parent->frame)))
         return around;
-    bool aside = mark == MT_MARK_EARLY || listed(makers, name_of(r, n->frame));
+    bool aside = mark == MT_MARK_EARLY || listed(makers, mt_rec_frame_name(r, n->frame));
     return aside && n->module == MT_NONE ? MT_PHASE_OTHER : MT_PHASE_FORWARD;
 }

@@ -40,11 +40,6 @@ static const char *const copiers[] = {"clone", NULL};
 static const char *const movers[] = {"to", "_to_copy", NULL};
 static const char *const of_data[] = {"rand*", "cat", "stack", "arange", "from_file", NULL};
 
-static const char *name_of(const struct mt_recording *r, uint32_t frame)
-{
-    return mt_strtab_get(&r->strings, r->frames.v[frame].name);
-}
-
 static bool starts(const char *s, const char *prefix)
 {
     return strncmp(s, prefix, strlen(prefix)) == 0;
@@ -74,13 +69,13 @@ static bool listed(const char *const *names, const struct mt_recording *r, uint3
 {
     if (frame == MT_NONE || r->frames.v[frame].kind != MT_FRAME_OP)
         return false;
-    const char *op = name_of(r, frame);
+    const char *op = mt_rec_frame_name(r, frame);
     return starts(op, "aten::") && has(names, op + strlen("aten::"));
 }
 
 static bool is_accumulate(const struct mt_recording *r, uint32_t frame)
 {
-    return strcmp(name_of(r, frame),
+    return strcmp(mt_rec_frame_name(r, frame),
                   "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad") == 0;
 }
 
@@ -98,11 +93,11 @@ static void enter(const struct mt_recording *r, const struct mt_node *n, struct 
         p->accumulates = is_accumulate(r, n->frame);
         p->recomputed = p->zeroes = false;
         p->leaf = p->step = MT_OUTSIDE_OF;
-    } else if (annotation && starts(name_of(r, n->frame), "FSDP::")) {
+    } else if (annotation && starts(mt_rec_frame_name(r, n->frame), "FSDP::")) {
         p->gathers = true; /* the last of these runs when the pass is over: */
-        p->backward |= starts(name_of(r, n->frame), "FSDP::post_backward");
-    } else if (annotation && starts(name_of(r, n->frame), "Optimizer.")) {
-        p->zeroes = starts(name_of(r, n->frame), "Optimizer.zero_grad#");
+        p->backward |= starts(mt_rec_frame_name(r, n->frame), "FSDP::post_backward");
+    } else if (annotation && starts(mt_rec_frame_name(r, n->frame), "Optimizer.")) {
+        p->zeroes = starts(mt_rec_frame_name(r, n->frame), "Optimizer.zero_grad#");
         p->step = mt_frame_is_optimizer(r, n->frame) ? MT_IS_IT : MT_OUTSIDE_OF;
         p->backward = p->recomputed = false;
     } else if (n->phase == MT_PHASE_RECOMPUTED && !p->recomputed) {

@@ -469,6 +469,11 @@ static inline int64_t mt_device_recorded(const struct mt_device *d)
     return d->alloc_b - d->alloc_unseen_b - (d->freed_b - d->unseen_b);
 }
 
+static inline const char *mt_rec_frame_name(const struct mt_recording *r, uint32_t frame)
+{
+    return mt_strtab_get(&r->strings, r->frames.v[frame].name);
+}
+
 /* The node in which a record happened; MT_NONE = outside ops. */
 static inline uint32_t mt_rec_node(const struct mt_recording *r, const struct mt_record *rec)
 {
