@@ -65,8 +65,9 @@ static inline size_t some_lines(const char **p, uint32_t kind_n, uint32_t *out, 
     mark(text, &m);
     for (uint64_t ends = ends_of_numbers(&m); ends && n < cap; ends &= ends - 1) {
         const unsigned end = (unsigned)__builtin_ctzll(ends), digits = end - at - 2;
-        const unsigned sign = (unsigned char)text[at] | (unsigned)(unsigned char)text[at + 1] << 8;
-        const unsigned frees = sign - ('+' | ' ' << 8); /* or 2 */
+        uint16_t sign;
+        memcpy(&sign, text + at, sizeof sign);
+        const unsigned frees = sign - (unsigned)('+' | ' ' << 8); /* or 2 */
         const uint32_t kind = number_of(m.value + at + 2, digits);
         if (frees & ~2u || digits > DIGITS || kind >= kind_n)
             break;

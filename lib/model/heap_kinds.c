@@ -36,50 +36,53 @@ static size_t run_events(struct mt_heap *h, const uint32_t *v, size_t n, uint64_
 {
     const bool first = h->min.record < 0;
     int64_t high = first ? INT64_MIN : h->max.level_b, low = first ? INT64_MAX : h->min.level_b;
-    int64_t level = h->level, all_freed_b = 0, all_freed_n = 0;
+    int64_t level = h->level, volume = 0, blocks = 0; /* of what came and went; less what went */
+    struct mt_heap_kind *const kinds = h->kinds.v;
+    const uint64_t before = h->event_n, moment = h->moment_event_n;
+    uint64_t peak = (uint64_t)(h->peak_event + 1), event_n = before;
     uint32_t last = h->last_event, *touched = touched_next(h);
-    uint64_t epoch = h->epoch;
-    size_t i;
-    for (i = 0; i < n; i++) {
-        struct mt_heap_kind *k = &h->kinds.v[v[i] / 2];
-        const int64_t frees = v[i] & 1, freed_b = k->bytes & -frees, live_n = k->live_n,
-                      peak_n = k->peak_n;
+    for (; event_n < before + n; v++) {
+        const uint32_t event = *v, frees = event & 1;
+        struct mt_heap_kind *k = &kinds[event / 2];
+        const int64_t live_n = k->live_n, peak_n = k->peak_n, sign = 1 - 2 * (int64_t)frees;
         if (live_n < frees || (uint64_t)k->bytes > most)
             break;
-        k->peak_n = k->epoch == epoch ? peak_n : live_n;
-        k->epoch = epoch;
-        *touched = v[i] / 2;
-        touched += 1 - k->at;
-        k->at = 1;
-        k->alloc_n += 1 - frees;
-        k->temporary_n += frees & (last == (v[i] ^ 1));
-        k->live_n = live_n + 1 - 2 * frees;
-        last = v[i];
-        all_freed_b += freed_b;
-        all_freed_n += frees;
-        level += k->bytes - 2 * freed_b;
+        k->peak_n = k->touched_at > peak ? peak_n : live_n;
+        *touched = event / 2;
+        touched += k->touched_at <= moment;
+        k->touched_at = ++event_n;
+        k->event_n++;
+        k->temporary_n += frees & (event - last == 1);
+        k->live_n = live_n + sign;
+        last = event;
+        blocks += sign;
+        volume += k->bytes;
+        level += k->bytes * sign;
         if (level > high) {
             high = level;
-            h->max = (struct mt_level){h->now, level, (int64_t)(h->event_n + i)};
-            if (level > h->peak)
-                mt_heap_new_peak(h, level, h->event_n + i);
-            epoch = h->epoch;
+            h->max = (struct mt_level){h->now, level, (int64_t)event_n - 1};
+            if (level > h->peak) {
+                mt_heap_new_peak(h, level, event_n - 1);
+                peak = event_n;
+            }
         }
         if (level < low) {
             low = level;
-            h->min = (struct mt_level){h->now, level, (int64_t)(h->event_n + i)};
+            h->min = (struct mt_level){h->now, level, (int64_t)event_n - 1};
         }
     }
+    const size_t done = event_n - before;
+    const int64_t more_b = level - h->level;
     h->touched.n = (size_t)(touched - h->touched.v);
-    h->alloc_b += level - h->level + all_freed_b;
-    h->alloc_n += (int64_t)i - all_freed_n;
-    h->freed_b += all_freed_b;
-    h->freed_n += all_freed_n;
+    h->alloc_b += (volume + more_b) / 2;
+    h->freed_b += (volume - more_b) / 2;
+    h->alloc_n += ((int64_t)done + blocks) / 2;
+    h->freed_n += ((int64_t)done - blocks) / 2;
     h->level = level;
     h->last_event = last;
-    h->event_n += i;
-    h->rec->event_n += i;
-    return i;
+    h->event_n = event_n;
+    h->rec->event_n += done;
+    return done;
 }
 
 /* One of those at which a run ends; its kind has a size. */
@@ -129,16 +132,18 @@ void mt_heap_push_kinds(struct mt_heap *h)
         const int64_t more_n = k->live_n - k->last_n;
         mt_heap_push_change(h, h->touched.v[i], 0, more_n);
         k->last_n = k->live_n;
-        k->at = 0;
     }
+    h->moment_event_n = h->event_n;
 }
 
 static struct mt_sums sums_of(const struct mt_heap *h, const struct mt_heap_kind *k)
 {
-    const int64_t peak_n = k->epoch == h->epoch ? k->peak_n : k->live_n;
-    return (struct mt_sums){.alloc_b = k->alloc_n * k->bytes,
-                            .freed_b = (k->alloc_n - k->live_n) * k->bytes,
-                            .alloc_n = k->alloc_n,
+    const bool changed = k->touched_at > (uint64_t)(h->peak_event + 1);
+    const int64_t peak_n = changed ? k->peak_n : k->live_n;
+    const int64_t freed_n = (k->event_n - k->live_n) / 2, alloc_n = freed_n + k->live_n;
+    return (struct mt_sums){.alloc_b = alloc_n * k->bytes,
+                            .freed_b = freed_n * k->bytes,
+                            .alloc_n = alloc_n,
                             .at_peak_b = peak_n * k->bytes,
                             .at_end_b = k->live_n * k->bytes,
                             .at_peak_n = peak_n,
@@ -169,8 +174,8 @@ static void add_paths(struct mt_heap *h, struct path_figures *p)
     p->number = mt_alloc((r->nodes.n + 1) * sizeof *p->number);
     for (size_t i = 0; i < h->kinds.n; i++) {
         const struct mt_heap_kind *k = &h->kinds.v[i];
-        h->idle_kinds |= !k->alloc_n;
-        if (k->alloc_n && k->node != MT_NONE && !p->number[k->node])
+        h->idle_kinds |= !k->event_n;
+        if (k->event_n && k->node != MT_NONE && !p->number[k->node])
             p->number[k->node] = (uint32_t)++n;
     }
     p->temporary_n = mt_alloc((n + 1) * sizeof *p->temporary_n);
@@ -210,7 +215,7 @@ void mt_heap_close_kinds(struct mt_heap *h)
     for (size_t i = 0; i < h->kinds.n; i++) {
         const struct mt_heap_kind *k = &h->kinds.v[i];
         const struct mt_sums sums = sums_of(h, k);
-        if (!k->alloc_n)
+        if (!k->event_n)
             continue;
         const uint32_t path = k->node == MT_NONE ? 0 : p.number[k->node];
         mt_sums_add(path ? &h->rec->stats.v[before + path - 1].self : &p.none, &sums);
@@ -229,7 +234,8 @@ void mt_heap_restart_kinds(struct mt_heap *h)
 {
     for (size_t i = 0; i < h->kinds.n; i++) {
         struct mt_heap_kind *k = &h->kinds.v[i];
-        *k = (struct mt_heap_kind){.bytes = k->bytes, .node = k->node, .epoch = k->epoch};
+        *k = (struct mt_heap_kind){.bytes = k->bytes, .node = k->node};
     }
+    h->moment_event_n = 0;
     h->last_event = UINT32_MAX;
 }

@@ -42,14 +42,15 @@ struct mt_heap_node {
  * stands in front: of an array as large as kinds are many, malloc has 48 bytes of each in one line
  * of the processor's cache. */
 struct mt_heap_kind {
-    int64_t bytes;
+    int64_t event_n;     /* those that allocate are as many as free, and live_n more */
+    uint64_t touched_at; /* number of its last event, from 1 on; 0: none yet */
     int64_t live_n;
-    uint64_t epoch; /* as of paths */
-    int64_t alloc_n;
+    int64_t bytes;
     int64_t temporary_n; /* freed by the very next event */
-    uint32_t node, at;   /* as of paths */
-    int64_t peak_n;
-    int64_t last_n;
+    int64_t peak_n;      /* held at the peak, where it was touched since; else that is live_n */
+    uint32_t node;
+    uint32_t at;    /* in thin(), as of paths */
+    int64_t last_n; /* as of paths */
 };
 
 /* What a path, or a kind, holds changes by so much with a moment. */
@@ -95,8 +96,9 @@ struct mt_heap {
 
     /* kinds */
     MT_VEC(struct mt_heap_kind) kinds;
-    uint32_t last_event; /* of a kind; odd: none that allocates */
-    bool idle_kinds;     /* at the close: some have no events, and paths without figures */
+    uint32_t last_event;     /* of a kind; odd: none that allocates */
+    uint64_t moment_event_n; /* event_n at the last moment */
+    bool idle_kinds;         /* at the close: some have no events, and paths without figures */
 
     /* sums */
     bool by_sums, has_peak_t;
