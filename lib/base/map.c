@@ -8,11 +8,8 @@ enum { FIRST_SLOTS = 64 };
 
 static inline uint64_t mix(uint64_t k)
 {
-    k ^= k >> 33;
-    k *= 0xff51afd7ed558ccdu;
-    k ^= k >> 33;
-    k *= 0xc4ceb9fe1a85ec53u;
-    return k ^ k >> 33;
+    k = (k ^ k >> 32) * 0x9e3779b97f4a7c15u; /* 2^64 over the golden ratio */
+    return k ^ k >> 32;
 }
 
 /* Where a key stands if the place is free. Of addresses, 128 bytes share eight slots, and begin in
