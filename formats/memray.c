@@ -218,25 +218,6 @@ static enum mt_status padding(struct mt_memray *r, struct mt_err *err)
     return MT_OK;
 }
 
-/* Records of a window, as far as they are complete; what is left of it stays. */
-static enum mt_status read_window(struct mt_memray *r, bool sums, struct mt_err *err)
-{
-    enum mt_status st = MT_OK;
-    while (st == MT_OK && !r->done && r->c.p < r->c.end) {
-        const char *start = r->c.p;
-        st = sums ? mt_mr_sum(r, err) : mt_mr_event(r, err);
-        if (r->padded) {
-            r->torn = (size_t)(r->c.p - start);
-            break;
-        }
-        if (r->c.more || st != MT_OK) {
-            r->c.p = start;
-            break;
-        }
-    }
-    return st;
-}
-
 /* The last record goes on behind the end of the file. Where zeros are the last of it, these were
  * not written. */
 static enum mt_status end_early(struct mt_memray *r, struct mt_err *err)
@@ -268,7 +249,7 @@ static enum mt_status read_records(struct mt_memray *r, bool sums, struct mt_err
         struct mt_err none = MT_ERR_INIT;
         r->whole = n < want;
         r->c = (struct mt_cursor){p, p + n, false};
-        st = read_window(r, sums, &none);
+        st = sums ? mt_mr_sums(r, &none) : mt_mr_events(r, &none);
         size_t used = (size_t)(r->c.p - p);
         mt_stream_consume(r->in, used);
         if (st != MT_OK) {

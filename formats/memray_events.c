@@ -129,68 +129,87 @@ static inline bool is_padding(struct mt_memray *r)
     return !r->c.more && !r->c.p[-1] && is_padded(r);
 }
 
+/* What begins is of the path under way; native: as for mt_mr_apply. */
+static inline enum mt_status begin(struct mt_memray *r, enum mt_act act, uint64_t address,
+                                   uint64_t bytes, uint64_t native, struct mt_err *err)
+{
+    uint32_t node = mt_mr_node(&r->stacks);
+    r->event_n++;
+    if (bytes > INT64_MAX / 2)
+        return mt_mr_damaged("an allocation's size is out of range", err);
+    if (native)
+        node = mt_mr_native_node(&r->natives, &r->stacks.paths, node, native);
+    remember(r, node, address, bytes);
+    return act == MT_MR_MAPS ? map(r, node, address, bytes, err)
+                             : mt_heap_alloc_at(r->heap, address, node, (int64_t)bytes, err);
+}
+
+static inline enum mt_status end(struct mt_memray *r, enum mt_act act, uint64_t address,
+                                 uint64_t bytes, struct mt_err *err)
+{
+    r->event_n++;
+    if (bytes > INT64_MAX / 2)
+        return mt_mr_damaged("an allocation's size is out of range", err);
+    count_temporary(r, address, bytes, act == MT_MR_UNMAPS);
+    return act == MT_MR_UNMAPS ? unmap(r, address, bytes, err)
+                               : mt_heap_free_at(r->heap, address, err);
+}
+
 enum mt_status mt_mr_apply(struct mt_memray *r, enum mt_act act, uint64_t address, uint64_t bytes,
                            uint64_t native, struct mt_err *err)
 {
-    r->event_n++;
-    bool ends = act == MT_MR_FREES || act == MT_MR_UNMAPS;
-    uint32_t node = ends ? MT_NONE : mt_mr_node(&r->stacks);
-    if (bytes > INT64_MAX / 2)
-        return mt_mr_damaged("an allocation's size is out of range", err);
-    if (native && !ends)
-        node = mt_mr_native_node(&r->natives, &r->stacks.paths, node, native);
-    if (ends)
-        count_temporary(r, address, bytes, act == MT_MR_UNMAPS);
-    else
-        remember(r, node, address, bytes);
-    switch (act) {
-    case MT_MR_ALLOCATES:
-        return mt_heap_alloc_at(r->heap, address, node, (int64_t)bytes, err);
-    case MT_MR_FREES:
-        return mt_heap_free_at(r->heap, address, err);
-    case MT_MR_MAPS:
-        return map(r, node, address, bytes, err);
-    default:
-        return unmap(r, address, bytes, err);
+    return act == MT_MR_FREES || act == MT_MR_UNMAPS ? end(r, act, address, bytes, err)
+                                                     : begin(r, act, address, bytes, native, err);
+}
+
+/* Where memory is, as files since version 12 have it: at one of the last addresses, or further on
+ * than the last by so much. */
+struct place {
+    uint64_t address, last;
+    bool is_new;
+};
+
+static inline struct place take_place(const struct mt_memray *r, unsigned recent,
+                                      struct mt_cursor *c)
+{
+    struct place p = {.last = r->last.address, .is_new = recent == MT_MR_RECENT - 1};
+    p.address =
+        p.is_new ? mt_mr_delta(c, &p.last) << 3 : r->recent[(r->latest + recent) % MT_MR_RECENT];
+    return p;
+}
+
+/* Whether all of a record was there; the next one is at c then, and counts from its address. */
+static inline bool is_taken(struct mt_memray *r, struct mt_cursor c, const struct place *p)
+{
+    r->c = c;
+    if (is_padding(r) || r->c.more)
+        return false;
+    r->last.address = p->last;
+    if (p->is_new) {
+        r->latest = (r->latest - 1) % MT_MR_RECENT;
+        r->recent[r->latest] = p->address;
     }
-}
-
-/* Addresses as files since version 12 have them: one of the last, or further by so much. */
-static inline uint64_t take_address(const struct mt_memray *r, unsigned recent, struct mt_cursor *c,
-                                    uint64_t *last, bool *is_new)
-{
-    *is_new = recent == MT_MR_RECENT - 1;
-    return *is_new ? mt_mr_delta(c, last) << 3 : r->recent[(r->latest + recent) % MT_MR_RECENT];
-}
-
-static void remember_address(struct mt_memray *r, uint64_t address)
-{
-    r->latest = (r->latest - 1) % MT_MR_RECENT;
-    r->recent[r->latest] = address;
+    return true;
 }
 
 static enum mt_status allocation(struct mt_memray *r, unsigned flags, struct mt_err *err)
 {
     struct mt_cursor c = r->c; /* of which nobody else knows, so that it is in registers */
-    uint64_t last = r->last.address, native = r->last.native, bytes = 0;
-    bool is_new;
-    const uint64_t address = take_address(r, flags >> 3 & 15, &c, &last, &is_new);
-    unsigned allocator = flags & 7 ? flags & 7 : mt_cursor_byte(&c);
-    enum mt_act act = act_of(r->version, allocator);
-    if (r->native && act != MT_MR_FREES)
+    uint64_t native = r->last.native;
+    const struct place at = take_place(r, flags >> 3 & 15, &c);
+    const unsigned allocator = flags & 7 ? flags & 7 : mt_cursor_byte(&c);
+    const enum mt_act act = act_of(r->version, allocator);
+    if (act == MT_MR_FREES)
+        return is_taken(r, c, &at) ? end(r, act, at.address, 0, err) : MT_OK;
+    if (r->native)
         mt_mr_delta(&c, &native);
-    if (act != MT_MR_FREES)
-        bytes = mt_cursor_varint(&c);
-    r->c = c;
-    if (is_padding(r) || r->c.more)
+    const uint64_t bytes = mt_cursor_varint(&c);
+    if (!is_taken(r, c, &at))
         return MT_OK;
     if (act == MT_MR_UNKNOWN)
         return mt_mr_unknown_allocator(err);
-    r->last.address = last;
     r->last.native = native;
-    if (is_new)
-        remember_address(r, address);
-    return mt_mr_apply(r, act, address, bytes, r->native ? native : 0, err);
+    return mt_mr_apply(r, act, at.address, bytes, r->native ? native : 0, err);
 }
 
 /* Of versions 7 to 11. with_native: 1 where the record has a native frame. */
@@ -215,16 +234,13 @@ static enum mt_status old_allocation(struct mt_memray *r, unsigned allocator, bo
 /* Objects of Python, which memray follows on request: no memory of their own. */
 static void object(struct mt_memray *r, unsigned flags)
 {
-    struct mt_mr_deltas d = r->last;
-    bool is_new;
-    uint64_t address = take_address(r, flags >> 1 & 15, &r->c, &d.address, &is_new);
+    struct mt_cursor c = r->c;
+    uint64_t native = r->last.native;
+    const struct place at = take_place(r, flags >> 1 & 15, &c);
     if (r->native && flags & 1)
-        mt_mr_delta(&r->c, &d.native);
-    if (is_padding(r) || r->c.more)
-        return;
-    r->last = d;
-    if (is_new)
-        remember_address(r, address);
+        mt_mr_delta(&c, &native);
+    if (is_taken(r, c, &at))
+        r->last.native = native;
 }
 
 enum mt_status mt_mr_at(struct mt_memray *r, uint64_t ms, uint64_t rss, struct mt_err *err)
@@ -320,7 +336,7 @@ static enum mt_status old_event(struct mt_memray *r, unsigned token, struct mt_e
     }
 }
 
-enum mt_status mt_mr_event(struct mt_memray *r, struct mt_err *err)
+static inline enum mt_status event(struct mt_memray *r, struct mt_err *err)
 {
     enum { TRAILER = 1, MEMORY, POP = 16, OBJECT = 32, PUSH = 64, ALLOCATION = 128 };
     if (r->version == MT_MR_OLDEST)
@@ -350,4 +366,9 @@ enum mt_status mt_mr_event(struct mt_memray *r, struct mt_err *err)
     return r->done || mt_mr_other(r, token)
                ? MT_OK
                : mt_mr_damaged("a record that memtool does not know", err);
+}
+
+enum mt_status mt_mr_events(struct mt_memray *r, struct mt_err *err)
+{
+    return mt_mr_each(r, event, err);
 }

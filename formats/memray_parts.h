@@ -175,8 +175,28 @@ struct mt_memray {
 };
 
 /* Reads one record of r->c. r->c.more: it goes on behind the window, nothing has happened yet. */
-enum mt_status mt_mr_event(struct mt_memray *r, struct mt_err *err);
-enum mt_status mt_mr_sum(struct mt_memray *r, struct mt_err *err);
+typedef enum mt_status mt_mr_record(struct mt_memray *r, struct mt_err *err);
+/* Records of a window, as far as they are complete; what is left of it stays. */
+static inline enum mt_status mt_mr_each(struct mt_memray *r, mt_mr_record *read, struct mt_err *err)
+{
+    while (!r->done && r->c.p < r->c.end) {
+        const char *start = r->c.p;
+        const enum mt_status st = read(r, err);
+        if (r->padded) {
+            r->torn = (size_t)(r->c.p - start);
+            return st;
+        }
+        if (r->c.more || st != MT_OK) {
+            r->c.p = start;
+            return st;
+        }
+    }
+    return MT_OK;
+}
+/* These of events, and of sums. */
+enum mt_status mt_mr_events(struct mt_memray *r, struct mt_err *err);
+enum mt_status mt_mr_sums(struct mt_memray *r, struct mt_err *err);
+/* One of an event, of version 6. */
 enum mt_status mt_mr_first_event(struct mt_memray *r, struct mt_err *err);
 
 /* What an allocator's record does. */

@@ -95,7 +95,7 @@ static enum mt_status sums(struct mt_memray *r, struct mt_err *err)
     return mt_heap_sums(r->heap, node, &s, err);
 }
 
-enum mt_status mt_mr_sum(struct mt_memray *r, struct mt_err *err)
+static enum mt_status sum(struct mt_memray *r, struct mt_err *err)
 {
     enum { SNAPSHOT = 1, SUMS, TRACE, FRAME, OBJECT = 13, TRAILER = 15 };
     unsigned type = mt_cursor_byte(&r->c);
@@ -121,4 +121,9 @@ enum mt_status mt_mr_sum(struct mt_memray *r, struct mt_err *err)
         return mt_mr_other(r, type) ? MT_OK
                                     : mt_mr_damaged("a record that memtool does not know", err);
     }
+}
+
+enum mt_status mt_mr_sums(struct mt_memray *r, struct mt_err *err)
+{
+    return mt_mr_each(r, sum, err);
 }

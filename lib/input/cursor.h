@@ -46,10 +46,26 @@ static inline uint64_t mt_cursor_fixed(struct mt_cursor *c, size_t bytes)
     return v;
 }
 
-/* A number in groups of 7 bits, at most 10. */
+/* A number in groups of 7 bits, at most 10. How many there are is not to be guessed: up to 8 are
+ * taken at once. */
 static inline uint64_t mt_cursor_varint(struct mt_cursor *c)
 {
     uint64_t v = 0;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    const uint64_t high = 0x8080808080808080u;
+    if (c->end - c->p >= (ptrdiff_t)sizeof v) {
+        memcpy(&v, c->p, sizeof v);
+        const uint64_t ends = ~v & high;
+        if (ends) {
+            c->p += (__builtin_ctzll(ends) >> 3) + 1;
+            v &= (ends ^ (ends - 1)) & ~high;
+            v = (v & 0x007f007f007f007fu) | (v & 0x7f007f007f007f00u) >> 1; /* pairs, */
+            v = (v & 0x00003fff00003fffu) | (v & 0x3fff00003fff0000u) >> 2; /* fours, */
+            return (v & 0x0fffffff) | v >> 32 << 28;                        /* all */
+        }
+        v = 0;
+    }
+#endif
     for (unsigned shift = 0; shift < 64; shift += 7) {
         uint8_t b = mt_cursor_byte(c);
         v |= (uint64_t)(b & 127) << shift;
