@@ -18,7 +18,7 @@
 enum { SHOWN_WHOLE = 16 }; /* of more files a line is said of each */
 
 static struct mt_import_opts how;
-static const char *cpp_frames, *values_are, *split;
+static const char *cpp_frames, *values_are, *processes, *split;
 static struct mt_strings bases;
 static bool series;       /* all files are one run */
 static int64_t jobs = -1; /* files read beside each other; -1: not said */
@@ -393,6 +393,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     MT_TRY_OUT(mt_import_cpp_frames(cpp_frames, &how.cpp_frames, err));
     MT_TRY_OUT(mt_import_split(split, &how.split, err));
     MT_TRY_OUT(mt_import_values(values_are, &how.values, err));
+    MT_TRY_OUT(mt_import_processes(processes, &how.processes, err));
     for (size_t i = 0; i < bases.n; i++)
         MT_TRY_OUT(mt_base_parse(bases.v[i], &how.bases, err));
     MT_TRY_OUT(list_inputs(args, &inputs, err));
@@ -442,6 +443,9 @@ static const struct mt_opt opts[] = {
     {"pattern", 0, MT_OPT_STRING, &how.pattern, "REGEX",
      "where figures stand in the lines of a log: '^\\[{step}\\] mem={rss:MB}'; KB, MB and GB of a "
      "log count by 1024, not by 1000 as a SIZE does"},
+    {"processes", 0, MT_OPT_STRING, &processes, "WHAT",
+     "who wrote a log of text, where its lines leave that open: one process, or several, as "
+     "the numbers in front of its lines say"},
     {"values", 0, MT_OPT_STRING, &values_are, "WHAT",
      "what the numbers in a file are, where it does not say so: at-end, at-peak, allocated, "
      "temporary"},
@@ -469,6 +473,7 @@ static const struct mt_glossary words[] = {{"Files it reads", formats, NULL}, {0
 static const struct mt_values values[] = {
     {"cpp-frames", "fold all none", NULL},
     {"split", "thread label size thread,label thread,size label,size thread,label,size", NULL},
+    {"processes", "one several", NULL},
     {"values", "at-end at-peak allocated temporary", NULL},
     {0}};
 

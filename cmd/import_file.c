@@ -95,6 +95,27 @@ const char *mt_import_values_word(enum mt_meaning values)
     return value_names[values];
 }
 
+static const char *const process_names[MT_WRITERS_N] = {
+    [MT_WRITERS_ONE] = "one", [MT_WRITERS_SEVERAL] = "several"};
+
+enum mt_status mt_import_processes(const char *text, enum mt_writers *out, struct mt_err *err)
+{
+    for (int i = 0; i < MT_WRITERS_N; i++)
+        if (text && process_names[i] ? strcmp(text, process_names[i]) == 0
+                                     : !text && !process_names[i]) {
+            *out = (enum mt_writers)i;
+            return MT_OK;
+        }
+    MT_FAIL(err, MT_EUSAGE, "--processes is one or several, not '%s'", text);
+    mt_err_hint(err, "Nothing was imported.");
+    return MT_EUSAGE;
+}
+
+const char *mt_import_processes_word(enum mt_writers processes)
+{
+    return process_names[processes];
+}
+
 /* Damaged compression is why nothing could be made of what is in it. What can be done then depends
  * on the format: of a cut pickle nothing is left, whatever --partial could keep of a trace. */
 static void blame_damage(struct mt_stream *in, const struct mt_reader *format, bool partial,
@@ -130,6 +151,7 @@ static enum mt_status read_file(const char *path, const struct mt_import_opts *h
                                 .library_sites = how->library_sites,
                                 .split = how->split,
                                 .values = how->values,
+                                .processes = how->processes,
                                 .alloc_fn = alloc_fn,
                                 .pattern = pattern,
                                 .symbols = symbols,
@@ -188,6 +210,8 @@ static char *content_key(const char *hash, const struct mt_import_opts *how, boo
         mt_buf_addf(&key, " step-marker %s", how->step_marker);
     if (how->pattern)
         mt_buf_addf(&key, " pattern %s", how->pattern);
+    if (how->processes)
+        mt_buf_addf(&key, " processes %s", process_names[how->processes]);
     if (how->alloc_fn && summed)
         mt_buf_addf(&key, " alloc-fn %s", how->alloc_fn);
     if (cpp)
@@ -274,6 +298,8 @@ bool mt_import_of_key(char *key, struct mt_import_opts *how, char hash[33])
     if (mt_import_cpp_frames(cpp, &how->cpp_frames, &ignored) != MT_OK)
         return false;
     how->alloc_fn = cut_last(key, " alloc-fn ");
+    if (mt_import_processes(cut_last(key, " processes "), &how->processes, &ignored) != MT_OK)
+        return false;
     how->pattern = cut_last(key, " pattern ");
     how->step_marker = cut_last(key, " step-marker ");
     return !*key;

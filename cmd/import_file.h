@@ -18,6 +18,7 @@ struct mt_import_opts {
     enum mt_cpp_frames cpp_frames;
     bool library_sites; /* mt_read_opts */
     enum mt_meaning values;
+    enum mt_writers processes;
     const char *alloc_fn;  /* expression: further allocators of heap logs; NULL = none */
     const char *pattern;   /* where figures stand in a text (formats/text_pattern.h); NULL */
     bool no_symbols;       /* functions of places in code are not looked for */
@@ -53,6 +54,11 @@ enum mt_status mt_import_cpp_frames(const char *text, enum mt_cpp_frames *out, s
 enum mt_status mt_import_values(const char *text, enum mt_meaning *out, struct mt_err *err);
 /* Its word for it; NULL of MT_MEANS_UNSAID. */
 const char *mt_import_values_word(enum mt_meaning values);
+
+/* What --processes means: one, several; NULL = MT_WRITERS_UNSAID. Errors: MT_EUSAGE. */
+enum mt_status mt_import_processes(const char *text, enum mt_writers *out, struct mt_err *err);
+/* Its word for it; NULL of MT_WRITERS_UNSAID. */
+const char *mt_import_processes_word(enum mt_writers processes);
 
 /*
  * Reads the file at path and builds its ops; the rest as below. hash: of the content, as 32 hex

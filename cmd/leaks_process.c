@@ -263,7 +263,8 @@ static void advise(struct mt_report *r, const struct found *f)
         mt_report_note(r,
                        "What PyTorch's profiler freed may be used again, and hide growth. Record "
                        "longer, or without --torch.");
-    else if (g->verdict == MT_GROWTH_UNKNOWN && f->p.part != MT_PART_UNKNOWN)
+    else if (g->verdict == MT_GROWTH_UNKNOWN && f->p.part != MT_PART_UNKNOWN &&
+             !(f->p.gaps & MT_GAPS_OF_PROCESSES))
         mt_report_note(r, "%s Record longer.",
                        g->slows       ? "It grows ever less: that may be warm-up."
                        : g->least > 0 ? "That may be warm-up."

@@ -143,6 +143,7 @@ static void tell_command(const struct upgrade *u, size_t run, const char *to)
             add_option(&line, "group", u->members.v[i].group);
     add_option(&line, "step-marker", r->how.step_marker);
     add_option(&line, "pattern", r->how.pattern);
+    add_option(&line, "processes", mt_import_processes_word(r->how.processes));
     add_option(&line, "alloc-fn", r->how.alloc_fn);
     add_option(&line, "cpp-frames", cpp[r->how.cpp_frames]);
     mt_buf_adds(&line, r->how.library_sites ? " --library-sites" : "");

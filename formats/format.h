@@ -38,12 +38,16 @@ enum mt_meaning {
 /* What is kept apart of heap logs, as a root of call paths; else it adds up. Bits. */
 enum mt_split { MT_SPLIT_THREAD = 1, MT_SPLIT_LABEL = 2, MT_SPLIT_SIZE = 4, MT_SPLIT_ALL = 7 };
 
+/* Who wrote a log of text, where it does not say so. */
+enum mt_writers { MT_WRITERS_UNSAID, MT_WRITERS_ONE, MT_WRITERS_SEVERAL, MT_WRITERS_N };
+
 struct mt_read_opts {
     unsigned split; /* enum mt_split */
     bool partial;   /* keep what is complete of a file that is cut off */
     enum mt_cpp_frames cpp_frames;
     bool library_sites; /* lines of Python libraries are sites like the user's own */
     enum mt_meaning values;
+    enum mt_writers processes;
     const regex_t *alloc_fn; /* further functions of heap logs that are allocators; NULL = none */
     const struct mt_text_pattern
         *pattern;                    /* where figures stand in a text; NULL = by their names */

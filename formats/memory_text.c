@@ -49,8 +49,9 @@ struct reader {
     char main_name[2][MT_PAIR_NAME];   /* what was called the process's rss first, and its peak */
     MT_VEC(struct mt_text_pair) apart; /* names that stand beside these in a line */
     MT_VEC(struct unread) unread;
-    bool said;        /* the line under way says something */
-    uint64_t mixed_n; /* figures of several owners that are not told apart */
+    bool said;          /* the line under way says something */
+    uint64_t mixed_n;   /* figures of several owners that are not told apart */
+    uint64_t foreign_n; /* of names that may be those of another process */
 };
 
 /* ---- two names for one figure ---- */
@@ -143,7 +144,7 @@ static void tell_apart(struct reader *r, enum mt_pair_meaning meaning)
             continue;
         const bool other = first && strcmp(p->name, first->name) != 0;
         if (other) {
-            r->mixed_n += is_foreign(p->name) || is_foreign(first->name);
+            r->foreign_n += is_foreign(p->name) || is_foreign(first->name);
             set_apart(r, p, first->name);
         }
         if (other || is_apart(r, p->name))
@@ -348,6 +349,7 @@ static enum mt_status read_line(struct reader *r, struct mt_err *err)
 static enum mt_status read_lines(struct reader *r, struct mt_err *err)
 {
     size_t at = 0;
+    mt_text_owners_watch(&r->text.owners, r->line.s, r->line.n, r->line.offset);
     do {
         at += mt_text_line_next(&r->text, r->line.s + at, r->line.n - at);
         MT_TRY(read_line(r, err));
@@ -407,24 +409,32 @@ static enum mt_status end(struct reader *r, struct mt_err *err)
  * and may be those of one. */
 static void note_mixed(struct reader *r)
 {
+    const struct mt_text_figures *f = &r->figures;
     const uint32_t owner_n = r->text.owners.names.n - 1;
-    bool counted = false;
-    for (int i = 0; i < MT_TAG_N; i++)
-        counted |= r->text.owners.tags[i] == MT_TAG_DOUBT && !owner_n;
-    if (r->mixed_n || r->figures.mixed)
+    const char *front = f->apart ? NULL : mt_text_owners_doubt(&r->text.owners);
+    if (r->opts->processes == MT_WRITERS_ONE)
+        return;
+    if (r->mixed_n || f->mixed || (r->opts->processes == MT_WRITERS_SEVERAL && !f->apart))
         mt_rec_note_n(r->rec, MT_NOTE_PROCESSES, owner_n > 2 ? owner_n : 2, -1);
-    else if (r->figures.told_others || r->figures.told || counted)
+    else if (f->told_others || f->told || front || r->foreign_n)
         mt_rec_note_n(r->rec, MT_NOTE_OWNERS, 1, -1);
     mt_rec_note_detail(r->rec, MT_NOTE_OWNERS, "%s",
-                       counted ? "numbers in front, which may count something"
-                               : "several workers or others, whom one may tell of");
+                       front ? front
+                       : f->told_others || f->told
+                           ? "several workers or others, whom one may tell of"
+                           : "what is perhaps another process's");
 }
 
 static enum mt_status read_all(struct reader *r, struct mt_err *err)
 {
     bool any = true;
     enum mt_status st;
-    mt_text_owners_learn(&r->text.owners, r->lines.in, r->opts->pattern != NULL);
+    const struct mt_text_owners_known known = {
+        .said = r->opts->pattern != NULL,
+        .one = r->opts->processes == MT_WRITERS_ONE,
+        .several = r->opts->processes == MT_WRITERS_SEVERAL,
+    };
+    mt_text_owners_learn(&r->text.owners, r->lines.in, known);
     while ((st = mt_reader_line(&r->lines, &r->line, r->opts, r->rec, &any, err)) == MT_OK && any)
         MT_TRY(read_lines(r, err));
     MT_TRY(st);

@@ -129,7 +129,7 @@ static enum mt_status decide(struct mt_text_figures *f, const struct mt_text_own
         f->one = owner ? owner : f->one;
     }
     f->decided = true;
-    f->told = f->apart && are_told_of(f, owners);
+    f->told = f->apart && !owners->several && are_told_of(f, owners);
     f->apart = f->apart && !f->told;
     for (size_t i = 0; i < f->first.n; i++)
         MT_TRY(put(f, owners, &f->first.v[i], err));

@@ -64,27 +64,73 @@ void mt_text_owners_free(struct mt_text_owners *o)
     mt_vec_free(&o->mentions);
 }
 
-static void learn(struct mt_text_owners *o, const char *head, size_t n, bool said)
+/* Several processes wrote the log: what may tell them apart does; else what most lines have. */
+static void tell_apart(struct mt_text_owners *o)
 {
-    struct mt_text_tags tags = {.said = said};
-    mt_text_tags_add_all(&tags, head, n);
-    for (int i = 0; i < MT_TAG_N; i++)
-        o->tags[i] = mt_text_tags_judge(&tags, (enum mt_text_tag_kind)i);
+    int most = -1;
+    bool any = false;
+    for (int i = 0; i < MT_TAG_N; i++) {
+        const struct mt_text_tag_lines *k = &o->front.kinds[i];
+        if (o->tags[i] == MT_TAG_DOUBT)
+            o->tags[i] = mt_text_tags_apart(&o->front, (enum mt_text_tag_kind)i);
+        any |= o->tags[i] != MT_TAG_NONE;
+        if (k->line_n > o->front.line_n / 2 && k->different_n <= MT_TEXT_OWNERS &&
+            (most < 0 || k->line_n > o->front.kinds[most].line_n))
+            most = i;
+    }
+    if (!any && most >= 0)
+        o->tags[most] = mt_text_tags_apart(&o->front, (enum mt_text_tag_kind)most);
 }
 
-void mt_text_owners_learn(struct mt_text_owners *o, struct mt_stream *in, bool said)
+static void learn(struct mt_text_owners *o, const char *head, size_t n, bool said)
+{
+    o->front = (struct mt_text_tags){.said = said};
+    o->learnt_n = mt_text_tags_add_all(&o->front, head, n);
+    for (int i = 0; i < MT_TAG_N; i++)
+        o->tags[i] = mt_text_tags_judge(&o->front, (enum mt_text_tag_kind)i);
+}
+
+void mt_text_owners_learn(struct mt_text_owners *o, struct mt_stream *in,
+                          struct mt_text_owners_known known)
 {
     enum { HEAD = 1 << 20 };
     struct mt_err later = MT_ERR_INIT; /* damage is an error where lines are read */
     const char *head;
     size_t n = 0;
-    for (size_t least = 1; n < HEAD; least = 2 * n + 1) {
+    o->one = known.one;
+    o->several = known.several;
+    for (size_t least = 1; n < HEAD && !o->one; least = 2 * n + 1) {
         if (mt_stream_peek(in, least, &head, &n, &later) != MT_OK)
-            return;
-        learn(o, head, n, said);
+            break;
+        learn(o, head, n, known.said);
         if (n < least)
-            return;
+            break;
     }
+    if (o->several)
+        tell_apart(o);
+    for (int i = 0; i < MT_TAG_N && n >= HEAD && !o->several; i++) {
+        const struct mt_text_tag_lines *k = &o->front.kinds[i];
+        o->watched |= o->tags[i] == MT_TAG_NONE && k->line_n > o->front.line_n / 2 &&
+                      k->different_n < MT_ARRAY_LEN(k->different);
+    }
+}
+
+void mt_text_owners_watch(struct mt_text_owners *o, const char *line, size_t n, uint64_t at)
+{
+    if (o->watched && at >= o->learnt_n)
+        mt_text_tags_add(&o->front, line, n);
+}
+
+const char *mt_text_owners_doubt(const struct mt_text_owners *o)
+{
+    for (int i = 0; i < MT_TAG_N; i++)
+        if (o->tags[i] == MT_TAG_DOUBT)
+            return "numbers in front, which may count something";
+    for (int i = 0; i < MT_TAG_N && o->watched; i++)
+        if (!o->unlearnt[i] && o->tags[i] == MT_TAG_NONE &&
+            mt_text_tags_judge(&o->front, (enum mt_text_tag_kind)i) != MT_TAG_NONE)
+            return "numbers in front, which the first MiB does not have as others have them";
+    return NULL;
 }
 
 void mt_text_owners_unlearn(struct mt_text_owners *o, const char *line, size_t n, size_t at)
@@ -93,11 +139,11 @@ void mt_text_owners_unlearn(struct mt_text_owners *o, const char *line, size_t n
     for (int i = 0; i < MT_TAG_N; i++) {
         const char *end = mt_text_tag(line, n, (enum mt_text_tag_kind)i, &number);
         const char *from = end;
-        while (end && i == MT_TAG_DATED && from > line &&
+        while (end && i == MT_TAG_HEADER && from > line &&
                from[-1] != ' ') /* a date is in front of it */
             from--;
-        if (end && at < (size_t)(end - line) && (i != MT_TAG_DATED || at >= (size_t)(from - line)))
-            o->tags[i] = MT_TAG_NONE;
+        if (end && at < (size_t)(end - line) && (i != MT_TAG_HEADER || at >= (size_t)(from - line)))
+            o->tags[i] = MT_TAG_NONE, o->unlearnt[i] = true;
     }
 }
 
@@ -121,17 +167,38 @@ static bool is_size(const char *p, const char *end)
     return n > 1 && mt_text_unit(p, n);
 }
 
-/* Whether the word at s, n bytes, with a number until p, stands as it must there. */
-static bool fits(size_t which, const char *line, const char *s, const char *p, const char *end)
+/* Whether s stands in a bracket that is open: "[2026-11-28 10:00:00 TP0]". */
+static bool is_inside(const char *line, const char *s)
 {
-    const bool opened = s > line && strchr("[(<", s[-1]);
+    while (s > line && !strchr("[](){}<>", s[-1]))
+        s--;
+    return s > line && strchr("[(<", s[-1]);
+}
+
+/* Whether a rank is that of a LoRA: "rank=8 alpha=16". */
+static bool is_of_lora(const char *line, const char *end, uint64_t number)
+{
+    static const char *const signs[] = {"lora", "adapter", "alpha", "low-rank"};
+    if (number < 4 || (number & (number - 1)))
+        return false;
+    for (const char *p = line; p < end; p++)
+        for (size_t i = 0; i < MT_ARRAY_LEN(signs); i++)
+            if ((size_t)(end - p) >= strlen(signs[i]) &&
+                strncasecmp(p, signs[i], strlen(signs[i])) == 0)
+                return true;
+    return false;
+}
+
+/* Whether the word at s, n bytes, with a number until p, stands as it must there. */
+static bool fits(size_t which, const char *line, const char *s, const char *p, const char *end,
+                 uint64_t number)
+{
+    const bool opened = s > line && (strchr("[(<", s[-1]) || (s[-1] == ' ' && is_inside(line, s)));
     if (words[which].bracketed)
         return opened && is_one_of(p, end, "])>");
     if (words[which].punctuated && !is_one_of(p, end, "])>:,|/") && p < end)
         return (size_t)(end - p) > 4 && strncasecmp(p, " rss", 4) == 0;
-    const size_t before = (size_t)(s - line);
-    return before < 5 ||
-           (strncasecmp(s - 5, "lora ", 5) != 0 && strncasecmp(s - 4, "low-", 4) != 0);
+    return opened || strcmp(words[which].word, "rank") != 0 || !is_of_lora(line, end, number);
 }
 
 /* Whether the line goes on with what became of a worker, "worker 3 done": it, or who tells of it,
@@ -171,7 +238,8 @@ static const char *take_mention(struct mt_text_owners *o, const char *line, cons
     while (n && s[n - 1] == '_') /* rank_0 */
         n--;
     while (which < MT_ARRAY_LEN(words) &&
-           (strlen(words[which].word) != n || strncasecmp(words[which].word, s, n) != 0))
+           (*words[which].word != (*s | ' ') || strlen(words[which].word) != n ||
+            strncasecmp(words[which].word, s, n) != 0))
         which++;
     if (which == MT_ARRAY_LEN(words))
         return NULL;
@@ -185,9 +253,9 @@ static const char *take_mention(struct mt_text_owners *o, const char *line, cons
     }
     if (!digits || (p < end && (is_word(*p) || strchr("%", *p))) ||
         (end - p > 1 && is_one_of(p, end, ".,") && isdigit((unsigned char)p[1])) ||
-        is_size(p, end) || !fits(which, line, s, p, end))
+        is_size(p, end) || !fits(which, line, s, p, end, out->number))
         return NULL;
-    if (words[which].doer && is_told(p, end)) {
+    if (words[which].doer && !o->several && is_told(p, end)) {
         snprintf(out->word, sizeof out->word, "%s%" PRIu64, words[which].word, out->number);
         const uint32_t known = mt_strtab_find(&o->told_names, out->word, strlen(out->word));
         if (known != MT_STRTAB_NONE)
@@ -355,6 +423,8 @@ uint32_t mt_text_owners_at(struct mt_text_owners *o, size_t at)
 {
     struct mt_buf name = {0};
     bool unclear = o->mentions.n == MT_TEXT_MENTIONS;
+    if (o->one)
+        return MT_TEXT_NOBODY;
     for (size_t i = 0; i < o->mentions.n && !unclear; i++) {
         const struct mt_text_mention *m = &o->mentions.v[i];
         unclear = m->several && m->first > at;

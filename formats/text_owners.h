@@ -22,7 +22,12 @@ enum {
 #define MT_TEXT_UNCLEAR UINT32_MAX /* one of several owners, and nobody knows which */
 
 struct mt_text_owners {
+    bool one, several;                       /* it is known how many processes wrote the log */
     enum mt_text_tag_verdict tags[MT_TAG_N]; /* what numbers in front of lines are */
+    struct mt_text_tags front;               /* what is known of these */
+    bool unlearnt[MT_TAG_N];                 /* a figure is there */
+    bool watched;                            /* these may be others behind the log's begin, */
+    uint64_t learnt_n;                       /* so many bytes */
     uint32_t told; /* the line under way tells of a worker, "worker 3 done": its figures may be the
                       worker's, or those of who tells that; which, of these names; 0: it does not */
     struct mt_strtab told_names; /* the first is "" */
@@ -42,8 +47,19 @@ struct mt_text_owners {
 void mt_text_owners_init(struct mt_text_owners *o);
 void mt_text_owners_free(struct mt_text_owners *o);
 /* Judges whether what stands in front of the lines of a log says whose they are, by as much of its
- * begin as there is; nothing is consumed. said: what they say of memory --pattern tells. */
-void mt_text_owners_learn(struct mt_text_owners *o, struct mt_stream *in, bool said);
+ * begin as there is; nothing is consumed. said: what they say of memory --pattern tells. one,
+ * several: it is known that one process wrote it, or that several did. */
+struct mt_text_owners_known {
+    bool said, one, several;
+};
+void mt_text_owners_learn(struct mt_text_owners *o, struct mt_stream *in,
+                          struct mt_text_owners_known known);
+/* Each whole line as it comes, which is at that byte of the log: behind its begin numbers may tell
+ * apart what they did not there. */
+void mt_text_owners_watch(struct mt_text_owners *o, const char *line, size_t n, uint64_t at);
+/* All lines were there. Why whose they are is not known though numbers stand in front of them;
+ * NULL: there is no doubt. */
+const char *mt_text_owners_doubt(const struct mt_text_owners *o);
 /* At that byte of a line is something else: what stands in front of lines there is no owner. */
 void mt_text_owners_unlearn(struct mt_text_owners *o, const char *line, size_t n, size_t at);
 /* Looks for those that a line of n bytes mentions, and puts blanks in their place. */

@@ -68,7 +68,10 @@ static void put_growth(const struct mt_growth_process *p, enum mt_growth_unit un
         g = &minute;
     }
     to->young = p->young;
-    if (!known)
+    known &= !(p->gaps & MT_GAPS_OF_PROCESSES);
+    if (p->gaps & MT_GAPS_OF_PROCESSES)
+        to->why = mt_gaps_text(p->gaps);
+    else if (!known)
         to->why = why_none(p, &p->growth, unit);
     else if (g->rose && g->verdict != MT_GROWTH_GROWS)
         to->why =

@@ -189,6 +189,8 @@ enum mt_status mt_growth_load(struct mt_db *db, const struct mt_run *run,
     else
         judge_whole(l, out);
     MT_TRY(doubt_begin(db, run, device, l, out, err));
+    if (out->gaps & MT_GAPS_OF_PROCESSES && out->growth.verdict == MT_GROWTH_GROWS)
+        out->growth.verdict = MT_GROWTH_UNKNOWN;
     MT_TRY(is_young(db, run, device, l, &out->young, err));
     mt_levels_free(&own);
     return MT_OK;

@@ -2,6 +2,7 @@
 #include "lib/analysis/growth.h"
 
 #include "lib/base/human.h"
+#include "lib/run/knows.h"
 #include <math.h>
 
 int64_t mt_growth_bytes(double bytes)
@@ -43,6 +44,8 @@ static void add_doubtful(const struct mt_growth_process *p, const struct mt_grow
                     "grew %s to %s %s while the program loaded libraries or files, as it does when "
                     "it begins: too brief to tell whether that goes on",
                     least, most, unit);
+    else if (g->least > 0 && p->gaps & MT_GAPS_OF_PROCESSES)
+        mt_buf_addf(out, "grew %s to %s %s, if it is that of one process", least, most, unit);
     else if (g->least > 0)
         mt_buf_addf(out, "grew %s to %s %s, but %s, and may have stopped", least, most, unit,
                     g->slows ? "less and less" : "for a short time");

@@ -284,8 +284,7 @@ static const char *const texts[MT_NOTE_N] = {
         "%N processes wrote this log and are not told apart: figures may be off; write one for "
         "each",
     [MT_NOTE_OWNERS] = "one process wrote this log, or several did, which are not told apart: its "
-                       "lines name %D, and "
-                       "not whose their figures are",
+                       "lines name %D; `memtool import --processes one`, or `several`, says so",
     [MT_NOTE_UNTRACED] = "not all was recorded, and figures may be off: %D",
     [MT_NOTE_APPENDED] =
         "%N recordings stand in this file, one behind the other, and figures are of all; import "

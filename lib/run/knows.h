@@ -90,8 +90,9 @@ enum mt_gap {
     MT_GAP_NOTHING = 256,    /* nothing was allocated: it was hardly recorded */
     MT_GAP_MIXED = 512,      /* several processes wrote it, whose blocks are not told apart */
     MT_GAP_UNTRACED = 32768, /* calls of other threads, or other calls, are not in the log */
+    MT_GAP_OWNERS = 65536,   /* one process wrote it, or several that are not told apart */
     /* All of these: something that happened in the recording is lost, or taken for another. */
-    MT_GAPS_INSIDE = 1023 | MT_GAP_UNTRACED,
+    MT_GAPS_INSIDE = 1023 | MT_GAP_UNTRACED | MT_GAP_OWNERS,
     /* Of runs without single records, in which levels are that much at least: */
     MT_GAP_OLDER = 1024, /* what is older is in no figure, though there is such */
     MT_GAP_PEAK = 2048,  /* between the moments that were recorded more may have been alive */
@@ -103,11 +104,13 @@ enum mt_gap {
     MT_GAPS_ABOVE = MT_GAPS_OF_ENDS | MT_GAP_PEAK | MT_GAP_WATCH, /* or before that */
 };
 
+/* Levels may be those of several processes: that they rise is no growth of one. */
+enum { MT_GAPS_OF_PROCESSES = MT_GAP_MIXED | MT_GAP_OWNERS };
 /* Frees may be missing: what seems to stay may have been freed, so nothing can be called a leak,
  * and what is alive at the end is unknown. */
 enum {
     MT_GAPS_OF_FREES = MT_GAP_END | MT_GAP_REST | MT_GAP_DAMAGE | MT_GAP_MISSING | MT_GAP_NOTHING |
-                       MT_GAP_MIXED | MT_GAP_UNTRACED
+                       MT_GAP_MIXED | MT_GAP_UNTRACED | MT_GAP_OWNERS
 };
 /* Frees may be missing before others that are there: levels may be too high as well as too low. */
 enum { MT_GAPS_OF_LEVELS = MT_GAP_DAMAGE | MT_GAP_BELOW | MT_GAP_MIXED | MT_GAP_UNTRACED };

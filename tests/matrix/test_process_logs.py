@@ -1,5 +1,7 @@
 """Logs of what processes have in memory, whose truth follows from how they are made here: whose figures there are, and what check says of their growth."""
 
+import hashlib
+
 import mt
 
 m = mt.Matrix()
@@ -8,12 +10,12 @@ PER_MINUTE = ("--max-rss-growth-per-minute", "1MiB")
 FINE, WORSE, CANNOT = 0, 1, 3
 
 
-def asked(name, lines, rule, code, devices, pattern=None):
-    """Imports the lines, perhaps with --pattern; check says so, of so many devices."""
+def asked(name, lines, rule, code, devices, pattern=None, processes=None):
+    """Imports the lines, perhaps with --pattern or --processes; check says so, of so many devices."""
     path = f"{name}.log"
     with open(path, "w") as f:
         f.write("".join(line + "\n" for line in lines))
-    m.run("import", path, "--name", name, *(("--pattern", pattern) if pattern else ()), codes=(0,))
+    m.run("import", path, "--name", name, *(("--pattern", pattern) if pattern else ()), *(("--processes", processes) if processes else ()), codes=(0,))
     came, out, _ = m.run("check", name, *rule, codes=(0, 1, 3))
     judged = [line for line in out.splitlines() if line[:5] in ("pass ", "FAIL ", "?    ")]
     m.check((came, len(judged)) == (code, devices), "check", name, came, out)
@@ -62,7 +64,7 @@ asked("pid_once", pidstat(300, lambda i: 50000 * (i == 20)), PER_MINUTE, FINE, 1
 def of_ranks(n, tag, steps=50):
     """Lines of n ranks, in an order that changes; of these the second grows."""
     for i in range(steps):
-        for k in sorted(range(n), key=lambda k: (k * 7 + i * 5) % (n + 3)):
+        for k in sorted(range(n), key=lambda k: hashlib.md5(b"%d %d" % (k, i)).digest()):
             yield f"{tag(k)}step {i} rss {700 + 100 * k + (3 * i if k == 1 else i % 3)} MB"
 
 
@@ -78,6 +80,7 @@ TAGS = {
     "syslog": lambda k: f"Nov 22 10:00:01 host python[{4711 + k}]: ",
     "journal": lambda k: f"2026-11-22T10:00:01+0100 host python[{4711 + k}]: ",
     "dated": lambda k: f"2026-11-27 10:00:00,123 {4711 + k} INFO ",
+    "behind_name": lambda k: f"2026-11-28 10:00:00,123 - train - {4711 + 4 * k} - INFO - ",
     "gunicorn": lambda k: f"[2026-11-27 10:00:00 +0000] [{4711 + k}] [INFO] ",
     "logging": lambda k: f"10:00:01 SpawnProcess-{k} INFO ",
 }
@@ -86,6 +89,59 @@ for what, tag in TAGS.items():
         asked(f"{what}_{n}", of_ranks(n, tag), PER_STEP, WORSE, n)
 asked("preamble", ["srun: job 7 queued", "0: begins", "1: begins", "0: loads", "1: loads", *of_ranks(2, TAGS["srun"])], PER_STEP, WORSE, 2)
 asked("other_lines", [line for one in of_ranks(4, TAGS["mpiexec"]) for line in (one, "loss 0.5")], PER_STEP, WORSE, 4)
+
+# a number in front that may be a PID or something else; --processes says which
+DOUBTS = {
+    "container": lambda k: f"2026-11-28 10:00:00 {(713, 812, 645, 777)[k]} ",
+    "container_level": lambda k: f"2026-11-28 10:00:00,123 {7 + k} INFO ",
+    "containers_gunicorn": lambda k: f"[2026-11-28 10:00:00 +0000] [{(713, 812, 645, 777)[k]}] [INFO] ",
+    "spring_container": lambda k: f"2026-11-28T10:00:00.123Z  INFO {(713, 812, 645, 777)[k]} --- [worker-1] c.e.App : ",
+    "behind_level": lambda k: f"2026-11-28 10:00:00,123 INFO [{4711 + 4 * k}] ",
+    "loguru": lambda k: f"2026-11-28 10:00:00.123 | INFO     | {4711 + 4 * k} | train:main:45 - ",
+    "postgres": lambda k: f"2026-11-28 10:00:00.123 UTC [{4711 + 4 * k}] LOG:  ",
+    "absl": lambda k: f"I1128 10:00:00.123456 {4711 + 4 * k} train.py:45] ",
+    "small_pid": lambda k: f"[{(713, 812, 645, 777)[k]}] ",
+    "by_eight": lambda k: f"[{4712 + 16 * k}] ",
+    "by_ten": lambda k: f"[{4710 + 30 * k}] ",
+    "host": lambda k: f"ip-10-0-0-{k + 1}: ",
+    "pod": lambda k: f"train-{k} pytorch ",
+    "bar": lambda k: f"{k} | ",
+    "parenthesis": lambda k: f"({k}) ",
+    "dated_bracket": lambda k: f"2026-11-28 10:00:00 [{k}] ",
+}
+for what, tag in DOUBTS.items():
+    asked(what, of_ranks(4, tag), PER_STEP, CANNOT, 1)
+    asked(f"{what}_apart", of_ranks(4, tag), PER_STEP, WORSE, 4, processes="several")
+asked("in_blocks", (f"[{4711 + 9 * (i // 40)}] step {i} rss {700 + 100 * (i // 40) + i % 3} MB" for i in range(160)), PER_STEP, CANNOT, 1)
+
+
+def in_turns(n, tag, rss, rounds=40):
+    """What one program does in so many parts, one behind the other."""
+    return (f"{tag(i % n)}step {i // n} rss {rss(i)} MB" for i in range(n * rounds))
+
+
+for what in ("srun", "mpiexec"):
+    for n in (2, 4):
+        asked(f"turns_{what}_{n}", in_turns(n, TAGS[what], lambda i: 700 + i % 3), PER_STEP, CANNOT, 1)
+        asked(f"turns_one_{what}_{n}", in_turns(n, TAGS[what], lambda i: 700 + i % 3), PER_STEP, FINE, 1, processes="one")
+        asked(f"turns_grow_{what}_{n}", in_turns(n, TAGS[what], lambda i: 700 + 3 * i), PER_STEP, WORSE, 1, processes="one")
+        asked(f"turns_apart_{what}_{n}", in_turns(n, TAGS[what], lambda i: 700 + i % 3), PER_STEP, FINE, n, processes="several")
+asked("turns_doubt", in_turns(2, TAGS["mpiexec"], lambda i: 700 + 3 * i), PER_STEP, CANNOT, 1)
+m.check(m.run("leaks", "turns_doubt", "--fail", codes=(0, 1, 3))[0] == CANNOT, "leaks turns_doubt")
+asked("launched", ["srun: job 7 queued", *in_turns(2, TAGS["srun"], lambda i: 700 + i % 3)], PER_STEP, FINE, 2)
+
+# the first MiB has one of them, or nothing that tells them apart
+FIRST = [f"0: rss 70{i % 2} MB of {'x' * 100}" for i in range(30000)]
+asked("late", [*FIRST, *of_ranks(4, TAGS["srun"])], ("--max-peak", "1GiB"), CANNOT, 1)
+asked("late_apart", [*FIRST, *of_ranks(4, TAGS["srun"])], ("--max-peak", "2GiB"), FINE, 4, processes="several")
+asked("late_epochs", [*FIRST, *(f"{1 + i // 30}: step {i} rss 700 MB" for i in range(120))], ("--max-peak", "1GiB"), FINE, 1)
+# what is more than the limit is that of some process, whoever it is
+asked("doubt_peak", in_turns(2, TAGS["mpiexec"], lambda i: 700), ("--max-peak", "600MiB"), WORSE, 1)
+# nobody says what tells several processes apart
+asked("several", (f"step {i} rss {700 + i % 3} MB" for i in range(100)), PER_STEP, CANNOT, 1, processes="several")
+asked("one", of_ranks(4, lambda k: f"[rank{k}]: "), ("--max-peak", "1200MiB"), FINE, 1, processes="one")
+asked("spring", of_ranks(4, lambda k: f"2026-11-28T10:00:00.123+01:00  INFO {4711 + k} --- [main] c.e.App : "), PER_STEP, WORSE, 4)
+asked("sglang", of_ranks(4, lambda k: f"[2026-11-28 10:00:00 DP0 TP{k}] "), PER_STEP, WORSE, 4)
 
 # numbers that count something are none
 COUNTS = {
@@ -123,6 +179,16 @@ COLUMNS = {
     "sizes_colon": lambda i: f"{(8, 16, 32)[i * i % 3]}: step {i} ",
     "rate": lambda i: f"2026-11-28 10:00:{i % 60:02} {1200 + i * 37 % 500} req/s, step {i} ",
     "pid": lambda i: f"2026-11-28 10:00:{i % 60:02} 4711 INFO step {i} ",
+    "powers": lambda i: f"[{(8, 16, 32)[i * i % 3]}] step {i} ",
+    "lengths": lambda i: f"[{1000 + i * 631 % 900}] step {i} ",
+    "source": lambda i: f"2026-11-28 10:00:{i % 60:02} {(45, 61)[i % 2]} INFO {('loss 0.5', 'norm 3')[i % 2]} step {i} ",
+    "source_late": lambda i: f"2026-11-28 10:00:{i % 60:02} {(1045, 1061)[i % 2]} INFO {('loss 0.5', 'norm 3')[i % 2]} step {i} ",
+    "workers": lambda i: f"2026-11-28 10:00:{i % 60:02} {3 + i % 4} workers, step {i} ",
+    "percent": lambda i: f"2026-11-28 10:00:{i % 60:02} {i % 4}% step {i} ",
+    "epochs": lambda i: f"2026-11-28 10:00:{i % 60:02} INFO {i // 20} step {i} ",
+    "batches": lambda i: f"2026-11-28 10:00:{i % 60:02} INFO [{i % 30}] step {i} ",
+    "thread": lambda i: f"2026-11-28 10:00:{i % 60:02} INFO 1 --- [exec-{i % 4}] c.e.App : step {i} ",
+    "lora": lambda i: f"lora rank={(8, 16)[i % 2]} alpha=16 step {i} ",
 }
 for what, tag in COLUMNS.items():
     asked(f"column_{what}", (f"{tag(i)}rss {700 + i % 3} MB" for i in range(100)), PER_STEP, FINE, 1)
@@ -133,7 +199,8 @@ for what, rss, code in (("flat", lambda i: 700 + i % 3, FINE), ("falls", lambda 
 asked("restarted_soon", (f"pid {4711 + i // 4} step {i} rss 700 MB" for i in range(120)), PER_STEP, CANNOT, 30)
 
 # with --pattern, too, unless that says what they are
-asked("pattern", (f"{k}: it {i} mem {700 + (3 * i if k else 0)} MB" for i in range(60) for k in (0, 1)), PER_STEP, WORSE, 2, "it {step} mem {rss}")
+asked("pattern_in_turns", (f"{k}: it {i} mem {700 + (3 * i if k else 0)} MB" for i in range(60) for k in (0, 1)), PER_STEP, CANNOT, 1, "it {step} mem {rss}")
+asked("pattern", (f"{k}: it {i} mem {700 + (3 * i if k else 0)} MB" for i in range(60) for k in ((0, 1), (1, 0), (1, 0))[i % 3]), PER_STEP, WORSE, 2, "it {step} mem {rss}")
 asked("pattern_step", (f"[{i}] epoch {k} mem {700 + i % 3} MB" for k in range(2) for i in range(60)), PER_STEP, FINE, 1, "^.{step}.*mem {rss}")
 
 m.finish(240)

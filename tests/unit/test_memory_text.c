@@ -94,7 +94,7 @@ static const struct text_file {
      "samples 3 from 0\nprocess:rank0 5120..6144 until 3 peak 6144\n"
      "process:rank1 unchanged peak 7168\n"},
     {"numbers in front of lines that tell ranks apart",
-     "0: begins\n1: begins\n0: loads\n1: RSS 5 KiB\n0: RSS 6 KiB\n1: RSS 7 KiB\n",
+     "0: begins\n1: begins\n1: loads\n0: loads\n1: RSS 5 KiB\n0: RSS 6 KiB\n1: RSS 7 KiB\n",
      "samples 3 from 0\nprocess:rank1 5120..7168 until 3 peak 7168\n"
      "process:rank0 unchanged peak 6144\n"},
     {"numbers in front of lines that count",
@@ -131,10 +131,39 @@ static const struct text_file {
      "[2026-11-27 10:00:01 +0000] [4712] [INFO] RSS 6 KiB\n",
      "samples 4 from 0\nprocess:4711 unchanged peak 5120\nprocess:4712 unchanged peak 6144\n"},
     {"numbers of lines and rates behind a date are no PIDs",
-     "2026-11-27 10:00:00 45 INFO RSS 5 KiB\n2026-11-27 10:00:00 1204 INFO RSS 6 KiB\n"
-     "2026-11-27 10:00:00 45 INFO RSS 5 KiB\n2026-11-27 10:00:00 1204 INFO RSS 6 KiB\n"
+     "2026-11-27 10:00:00 1045 INFO a RSS 5 KiB\n2026-11-27 10:00:00 1204 INFO b RSS 6 KiB\n"
+     "2026-11-27 10:00:00 1045 INFO a RSS 5 KiB\n2026-11-27 10:00:00 1204 INFO b RSS 6 KiB\n"
      "2026-11-27 10:00:00 4711 a/s RSS 5 KiB\n",
      "samples 5 from 0\nprocess 5120..5120 until 5 peak 6144\n"},
+    {"small numbers behind a date may be PIDs",
+     "2026-11-27 10:00:00 7 RSS 5 KiB\n2026-11-27 10:00:00 45 RSS 6 KiB\n"
+     "2026-11-27 10:00:00 7 RSS 5 KiB\n2026-11-27 10:00:00 45 RSS 6 KiB\n",
+     "samples 4 from 0\nprocess 5120..6144 until 4 peak 6144\nnote owners 1\n"},
+    {"only one of those that may be PIDs has figures",
+     "2026-11-27 10:00:00 7 begins\n2026-11-27 10:00:00 45 RSS 6 KiB\n"
+     "2026-11-27 10:00:00 7 goes on\n2026-11-27 10:00:00 45 RSS 7 KiB\n",
+     "samples 2 from 0\nprocess 6144..7168 until 2 peak 7168\n"},
+    {"PIDs of Spring, behind the level",
+     "2026-11-27T10:00:00.1Z  INFO 4711 --- [main] RSS 5 KiB\n"
+     "2026-11-27T10:00:00.2Z  INFO 4719 --- [main] RSS 6 KiB\n"
+     "2026-11-27T10:00:01.1Z  INFO 4711 --- [main] RSS 5 KiB\n"
+     "2026-11-27T10:00:01.2Z  INFO 4719 --- [main] RSS 6 KiB\n",
+     "samples 4 from 0\nprocess:4711 unchanged peak 5120\nprocess:4719 unchanged peak 6144\n"},
+    {"parts that a program takes in turns may be ranks",
+     "0: a RSS 5 KiB\n1: a RSS 6 KiB\n0: a RSS 5 KiB\n1: a RSS 6 KiB\n0: a RSS 5 KiB\n"
+     "1: a RSS 6 KiB\n",
+     "samples 6 from 0\nprocess 5120..6144 until 6 peak 6144\nnote owners 1\n"},
+    {"what srun begins are ranks, in turns, too",
+     "srun: job 7 queued\n0: a RSS 5 KiB\n1: a RSS 6 KiB\n0: a RSS 5 KiB\n1: a RSS 6 KiB\n",
+     "samples 4 from 0\nprocess:rank0 unchanged peak 5120\nprocess:rank1 unchanged peak 6144\n"},
+    {"a rank of a LoRA is none of a process",
+     "lora rank=8 alpha=16 RSS 5 KiB\nlora rank=16 alpha=16 RSS 6 KiB\n[rank4] lora RSS 7 KiB\n"
+     "[rank5] lora RSS 8 KiB\n",
+     "samples 4 from 0\nprocess 5120..6144 until 2 peak 6144\nprocess:rank4 unchanged peak 7168\n"
+     "process:rank5 unchanged peak 8192\n"},
+    {"a word within brackets",
+     "[2026-11-27 10:00:00 TP0] RSS 5 KiB\n[2026-11-27 10:00:00 TP1] RSS 6 KiB\n",
+     "samples 2 from 0\nprocess:tp0 unchanged peak 5120\nprocess:tp1 unchanged peak 6144\n"},
     {"what is seldom the same behind a date is no PID",
      "2026-11-27 10:00:00 1250 INFO RSS 5 KiB\n2026-11-27 10:00:00 1311 INFO RSS 6 KiB\n"
      "2026-11-27 10:00:00 1250 INFO RSS 5 KiB\n2026-11-27 10:00:00 1311 INFO RSS 6 KiB\n"
