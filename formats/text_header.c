@@ -85,7 +85,7 @@ static bool take_word(struct header *h, size_t n)
                                                    mt_has_form(behind, h->end, "- "));
     h->level |= level;
     h->dated |= time;
-    h->day = n == 3 && mt_is_month(s, n + 1);
+    h->day = n == 3 && h->end - s > 3 && mt_is_month(s, n + 1);
     return level || time || ends || h->day || is_zone(s, n) ||
            (n >= LONG && strspn(s, "0123456789") >= n);
 }
