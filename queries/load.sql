@@ -10,10 +10,6 @@ SELECT memtool_each(parent_id, frame_id, top_frame_id, scope_frame_id) FROM node
 SELECT memtool_each(parent_id, frame_id, top_frame_id, scope_frame_id, module_frame_id, phase, calls_n, time_ns, self_time_ns)
   FROM node NOT INDEXED LEFT JOIN node_op ON node_id = id WHERE id >= ?1 AND id < ?2;
 
--- name: load_times
--- in: as load_nodes, in whose order rows come
-SELECT memtool_each(calls_n, time_ns, self_time_ns) FROM node NOT INDEXED LEFT JOIN node_op ON node_id = id WHERE id >= ?1 AND id < ?2;
-
 -- name: load_frames
 -- in: ?1 first id, ?2 the last   out: id, kind, name, string ids of object and file: these are few, load_string is asked for each once
 -- As of v_frame, whose words would take a quarter of the time.

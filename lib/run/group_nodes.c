@@ -3,7 +3,6 @@
 #include "lib/run/knows.h"
 #include "lib/run/load_parts.h"
 
-#include "gen/queries.h"
 #include <stdlib.h>
 
 /* Where the figures of each node go. */
@@ -65,31 +64,20 @@ struct node_reader {
     const struct mt_tree *tree;
     mt_node_use *use;
     void *closure;
-    size_t next; /* node whose times come next */
 };
 
-static void use_times(void *closure, const int64_t *cells)
+static void use_ops(const struct node_reader *r)
 {
-    struct node_reader *r = closure;
-    if (r->next >= r->tree->nodes.n)
-        return;
-    struct mt_node_part part = part_of(r->groups, r->next);
-    part.calls_n = cells[0];
-    if (r->tree->nodes.v[r->next].phase == MT_PHASE_RECOMPUTED)
-        part.recomputed_n = part.calls_n;
-    part.time_ns = cells[1];
-    part.self_time_ns = cells[2];
-    r->next++;
-    r->use(r->closure, &part);
-}
-
-static enum mt_status read_times(struct mt_db *db, const struct mt_run *run, struct node_reader *r,
-                                 struct mt_err *err)
-{
-    struct mt_stmt *s;
-    MT_TRY(mt_db_query(db, MT_Q_LOAD_TIMES, &s, err));
-    mt_stmt_bind(s, "ii", run->node_first, run->node_first + run->node_n);
-    return mt_stmt_each(s, use_times, r, err);
+    const struct mt_node_ops *ops = &r->tree->ops;
+    for (size_t node = 0; node < r->tree->nodes.n; node++) {
+        struct mt_node_part part = part_of(r->groups, node);
+        part.calls_n = mt_numbers_get(&ops->calls_n, node);
+        if (r->tree->nodes.v[node].phase == MT_PHASE_RECOMPUTED)
+            part.recomputed_n = part.calls_n;
+        part.time_ns = mt_numbers_get(&ops->time_ns, node);
+        part.self_time_ns = mt_numbers_get(&ops->self_time_ns, node);
+        r->use(r->closure, &part);
+    }
 }
 
 static void use_stats(void *closure, uint64_t node, const struct mt_sums *self,
@@ -141,7 +129,7 @@ enum mt_status mt_nodes_each(struct mt_db *db, const struct mt_run *run,
     if (device && !mt_device_has_events(device))
         meet_groups(&groups, g, use, closure);
     else
-        st = read_times(db, run, &reader, err);
+        use_ops(&reader);
     if (st == MT_OK && device)
         st = mt_load_stats_of(db, run, device, g->tree, use_stats, &reader, err);
     if (st == MT_OK && device && extras && device->knows & MT_KNOWS_EXTRAS)

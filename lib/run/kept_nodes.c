@@ -42,7 +42,9 @@ void mt_nodes_give(struct mt_tree *t)
         return;
     kept.tree.strings = t->strings;
     memcpy(&kept.tree.nodes, &t->nodes, sizeof t->nodes);
+    kept.tree.ops = t->ops;
     kept.tree.has_lines = t->has_lines;
     t->strings = (struct mt_strtab){0};
+    t->ops = (struct mt_node_ops){0};
     memset(&t->nodes, 0, sizeof t->nodes);
 }

@@ -13,6 +13,9 @@
 static void free_contents(struct mt_tree *t)
 {
     mt_vec_free(&t->nodes);
+    mt_numbers_free(&t->ops.calls_n);
+    mt_numbers_free(&t->ops.time_ns);
+    mt_numbers_free(&t->ops.self_time_ns);
     mt_vec_free(&t->items);
     mt_vec_free(&t->outside);
     mt_vec_free(&t->thread_names);
@@ -140,6 +143,13 @@ static void add_item(struct mt_tree *t, uint32_t node, uint32_t parent, const in
     item->self_time_ns = cells[2];
 }
 
+static void add_ops(struct mt_node_ops *ops, uint32_t node, const int64_t *cells)
+{
+    mt_numbers_put(&ops->calls_n, node, cells[0]);
+    mt_numbers_put(&ops->time_ns, node, cells[1]);
+    mt_numbers_put(&ops->self_time_ns, node, cells[2]);
+}
+
 static uint32_t layer_of(struct mt_tree *t, const struct mt_known_frame *own,
                          const struct mt_tree_node *around)
 {
@@ -193,6 +203,8 @@ static void add_node(struct node_reader *r, const int64_t *cells)
     *mt_vec_push(&t->nodes) = node;
     if (r->items)
         add_item(t, at, parent, cells + 2 + FRAMES);
+    else
+        add_ops(&t->ops, at, cells + 2 + FRAMES);
 }
 
 static void add_waiting(struct node_reader *r)

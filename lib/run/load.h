@@ -5,6 +5,7 @@
 #ifndef MT_LOAD_H
 #define MT_LOAD_H
 
+#include "lib/base/numbers.h"
 #include "lib/model/categories.h"
 #include "lib/model/extras.h"
 #include "lib/model/recording.h"
@@ -84,6 +85,11 @@ struct mt_tree_node {
     bool python_or_annotation, is_python;
 };
 
+/* What ops did of each node; nothing where a run has no ops. */
+struct mt_node_ops {
+    struct mt_numbers calls_n, time_ns, self_time_ns;
+};
+
 /* Records outside every op: all in one, or by what the keys of mt_group_ops ask for. */
 struct mt_outside {
     struct mt_sums sums;
@@ -100,6 +106,7 @@ struct mt_outside {
 struct mt_tree {
     struct mt_strtab strings;
     MT_VEC(struct mt_tree_node) nodes;
+    struct mt_node_ops ops; /* of mt_load_nodes */
     MT_VEC(struct mt_item) items;
     MT_VEC(struct mt_outside) outside;
     bool has_lines;                /* some node has one */
