@@ -31,14 +31,15 @@ SELECT DISTINCT coalesce(f.name, '') FROM node n JOIN v_frame f ON f.id = n.fram
   WHERE n.id >= ?1 AND n.id < ?2 AND f.kind = 'label' ORDER BY 1;
 
 -- name: python_frames
--- The functions of Python in call paths, outer ones first, a row for each node. Where a million nodes have none, no
--- frame is looked up; where the run has few nodes, only their frames are, however many those of other runs are.
+-- The functions of Python in call paths, outer ones first, a row for each node. Where no frame is one, no node is
+-- looked at; where the run has few nodes, only their frames are, however many those of other runs are.
 -- in: ?1 first node, ?2 one past the last
-SELECT coalesce(s.text, '') FROM node n JOIN frame f ON f.id = n.frame_id JOIN string s ON s.id = f.name_id
-  WHERE ((SELECT max(id) FROM frame) > 8 * (?2 - ?1) OR EXISTS (SELECT 1 FROM frame WHERE kind = 3))
-    AND n.id >= ?1 AND n.id < ?2 AND ((SELECT max(id) FROM frame) > 8 * (?2 - ?1)
+SELECT coalesce(s.text, '')
+  FROM (SELECT 1 WHERE (SELECT max(id) FROM frame) > 8 * (?2 - ?1) OR EXISTS (SELECT 1 FROM frame WHERE kind = 3))
+  CROSS JOIN node n NOT INDEXED CROSS JOIN frame f ON f.id = n.frame_id CROSS JOIN string s ON s.id = f.name_id
+  WHERE n.id >= ?1 AND n.id < ?2 AND ((SELECT max(id) FROM frame) > 8 * (?2 - ?1)
       OR n.frame_id BETWEEN (SELECT min(id) FROM frame WHERE kind = 3) AND (SELECT max(id) FROM frame WHERE kind = 3))
-    AND f.kind = 3 ORDER BY n.id;
+    AND f.kind = 3;
 
 -- name: load_stats
 -- in: ?1 first node, ?2 one past the last, ?3 device id   out: node, 0 itself or 1 its subtree, which comes behind it, figures
