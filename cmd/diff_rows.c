@@ -8,6 +8,8 @@ static double change_of(const struct mt_diff_row *row, enum mt_figure which)
 {
     struct mt_cell c[3];
     double size = 0;
+    if (!row->at[0].v[which].i && !row->at[1].v[which].i) /* as most are of a million rows */
+        return 0;
     mt_diff_cells(row->at, which, c);
     for (int i = c[2].kind == MT_CELL_NULL ? 0 : 2; i < 3; i++)
         if (c[i].kind == MT_CELL_INT)
@@ -74,11 +76,35 @@ static bool same_itself(const struct mt_diff_row *row)
            change_of(row, MT_FIG_SELF_NET_B) <= 0 && change_of(row, MT_FIG_CALLS_N) <= 0;
 }
 
+/* Brings the rows in order and drops those behind the limit, 0 = none. */
+static void cut(struct mt_diff_rows *out, size_t limit)
+{
+    if (out->order.n)
+        qsort(out->order.v, out->order.n, sizeof *out->order.v, order_cmp);
+    if (!limit || out->order.n <= limit)
+        return;
+    out->cut_n += (int64_t)(out->order.n - limit);
+    out->order.n = limit;
+}
+
+/* Of a million rows mostly a few are shown: no more than twice as many are kept meanwhile. */
+static void keep(struct mt_diff_rows *out, size_t limit, struct mt_diff_order row)
+{
+    if (limit && out->order.n / 2 >= limit)
+        cut(out, limit);
+    if (out->cut_n &&
+        order_cmp(&row, &out->order.v[limit - 1]) > 0) /* the last of those in order */
+        out->cut_n++;
+    else
+        *mt_vec_push(&out->order) = row;
+}
+
 /* The rows of the section that pass --name and --min. */
 static void choose(const struct mt_diff *d, const struct mt_rows *filter, const regex_t *name,
                    bool same_too, struct mt_diff_rows *out)
 {
     enum { AHEAD = 8 }; /* rows */
+    const size_t limit = (size_t)mt_rows_limit(filter);
     for (size_t i = 0; i < d->rows.n; i++) {
         mt_diff_row_soon(d, i + AHEAD);
         const struct mt_diff_row row = mt_diff_row(d, i);
@@ -92,10 +118,10 @@ static void choose(const struct mt_diff *d, const struct mt_rows *filter, const 
         else if (!same_too && same_bytes(&row))
             out->same_n++;
         else
-            *mt_vec_push(&out->order) = (struct mt_diff_order){i, heavy};
+            keep(out, limit, (struct mt_diff_order){i, heavy});
     }
-    if (out->order.n)
-        qsort(out->order.v, out->order.n, sizeof *out->order.v, order_cmp);
+    cut(out, limit);
+    out->left_out_n += out->cut_n;
 }
 
 enum mt_status mt_diff_rows(const struct mt_diff *d, const struct mt_rows *filter,
@@ -103,17 +129,11 @@ enum mt_status mt_diff_rows(const struct mt_diff *d, const struct mt_rows *filte
                             struct mt_err *err)
 {
     regex_t name;
-    size_t limit = (size_t)mt_rows_limit(filter);
     *out = (struct mt_diff_rows){.section = section};
     if (filter->name)
         MT_TRY(mt_name_regex(filter->name, &name, err));
     choose(d, filter, filter->name ? &name : NULL, same_too, out);
     if (filter->name)
         regfree(&name);
-    if (limit && out->order.n > limit) {
-        out->cut_n = (int64_t)(out->order.n - limit);
-        out->left_out_n += out->cut_n;
-        out->order.n = limit;
-    }
     return MT_OK;
 }

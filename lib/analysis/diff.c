@@ -138,6 +138,8 @@ void mt_diff_compare(struct mt_diff *d)
 static unsigned rest_of(const struct mt_diff_side *s, const struct mt_diff_pair *p,
                         const struct mt_figures *f)
 {
+    if (!f->v[MT_FIG_AT_PEAK_B].i && !f->v[MT_FIG_AT_END_B].i) /* names lie anywhere in memory */
+        return 0;
     bool unlisted = strncmp(p->key[0], MT_UNLISTED, strlen(MT_UNLISTED)) == 0; /* or below it */
     bool rest = unlisted || !mt_diff_peak_sites_known(s);
     return (rest && f->v[MT_FIG_AT_PEAK_B].i ? MT_UNKNOWN_PEAK : 0u) |

@@ -41,8 +41,15 @@ void mt_diff_part_merge(struct mt_diff_part *p, uint32_t to, uint32_t from)
 
 void mt_diff_part_keep(struct mt_diff_part *p, const bool *marked, size_t n)
 {
-    for (size_t i = 0; i < p->set.n; i++)
+    size_t kept = 0;
+    for (size_t i = 0; i < p->set.n; i++) {
+        if (!p->v[i].n)
+            continue;
         mt_numbers_keep(&p->v[i], marked, n);
+        p->v[kept] = p->v[i];
+        p->set.v[kept++] = p->set.v[i];
+    }
+    p->set.n = kept;
 }
 
 void mt_diff_part_read(const struct mt_diff_part *p, uint32_t group, struct mt_figures *out)

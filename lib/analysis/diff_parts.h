@@ -22,9 +22,10 @@ void mt_diff_part_free(struct mt_diff_part *p);
 void mt_diff_part_add(struct mt_diff_part *p, uint32_t group, const struct mt_figures *f);
 /* Adds the figures of one group to those of another. */
 void mt_diff_part_merge(struct mt_diff_part *p, uint32_t to, uint32_t from);
-/* Keeps the marked ones of n groups, which close ranks. */
+/* Keeps the marked ones of n groups, which close ranks. Figures that no group has leave the set. */
 void mt_diff_part_keep(struct mt_diff_part *p, const bool *marked, size_t n);
-/* Sets the figures of a group that the part has; of MT_NONE they are 0. */
+/* Sets those figures of a group, of a set that may be less than was added; of MT_NONE they are 0.
+ */
 void mt_diff_part_read(const struct mt_diff_part *p, uint32_t group, struct mt_figures *out);
 /* Has what that reads fetched into the processor's cache. */
 void mt_diff_part_soon(const struct mt_diff_part *p, uint32_t group);
