@@ -88,3 +88,9 @@ uint32_t mt_map_get(const struct mt_map *m, uint64_t key)
 {
     return m->slot_n ? find(m, key)->value : MT_MAP_NONE;
 }
+
+void mt_map_soon(const struct mt_map *m, uint64_t key)
+{
+    if (m->slot_n)
+        __builtin_prefetch(&m->slot[home_of(m, key)]);
+}

@@ -1,6 +1,7 @@
 #include "lib/run/match.h"
 
 #include "lib/base/hash.h"
+#include "lib/base/map.h"
 #include "lib/base/sort.h"
 #include <ctype.h>
 #include <stdlib.h>
@@ -17,8 +18,12 @@ static const char *digits(const char *s)
 /* The end of an address that begins at s; s where none does: "10x10" holds none. */
 static const char *address(const char *start, const char *s)
 {
-    size_t n = s[0] == '0' && s[1] == 'x' ? strspn(s + 2, "0123456789abcdefABCDEF") : 0;
-    return n && (s == start || !isalnum((unsigned char)s[-1])) ? s + 2 + n : s;
+    if (s[0] != '0' || s[1] != 'x' || (s > start && isalnum((unsigned char)s[-1])))
+        return s;
+    const char *end = s + 2;
+    while (isxdigit((unsigned char)*end))
+        end++;
+    return end > s + 2 ? end : s;
 }
 
 /* "FOLDER/FILE(LINE): FUNCTION" of traces, "FILE:LINE FUNCTION" of snapshots. */
@@ -59,12 +64,21 @@ static bool is_python_file(const char *s, const char *end, const char *open,
     return true;
 }
 
+/* The next of some characters in s[0..end): of a million names most have none. */
+static const char *next_of(const bool marks[256], const char *s, const char *end)
+{
+    while (s < end && !marks[(unsigned char)*s])
+        s++;
+    return s;
+}
+
 /* Finds the first Python frame in s[0..end). */
 static bool find_python(const char *s, const char *end, struct python_frame *out)
 {
+    static const bool marks[256] = {['('] = true, [':'] = true};
     const char *open = memchr(s, '<', (size_t)(end - s));
-    for (const char *p = s; p < end; p++) {
-        if ((*p != '(' && *p != ':') || !isdigit((unsigned char)p[1]))
+    for (const char *p = s; (p = next_of(marks, p, end)) < end; p++) {
+        if (!isdigit((unsigned char)p[1]))
             continue;
         out->line = p + 1;
         out->rest = digits(p + 1);
@@ -91,6 +105,7 @@ static const char *changing(const char *start, const char *s, const char *end, b
 /* Appends one frame of a path, s[0..n). */
 static void frame_form(struct mt_buf *out, const char *s, size_t n)
 {
+    static const bool marks[256] = {['#'] = true, ['_'] = true, ['0'] = true};
     const char *start = s, *end = s + n, *stop;
     struct python_frame python;
     if (find_python(s, end, &python)) {
@@ -99,7 +114,7 @@ static void frame_form(struct mt_buf *out, const char *s, size_t n)
     }
     bool module = end - s > 11 && memcmp(s, "nn.Module: ", 11) == 0;
     const char *kept = s; /* not yet appended */
-    while (s < end) {
+    while ((s = next_of(marks, s, end)) < end) {
         if ((stop = changing(start, s, end, module)) == s) {
             s++;
             continue;
@@ -144,6 +159,7 @@ struct aligner {
     const enum mt_group_key *keys;
     int key_n;
     struct mt_buf form; /* of the key at hand */
+    uint64_t seed;      /* of hashes of forms */
     struct mt_matches *out;
 };
 
@@ -157,9 +173,12 @@ static bool has_name(const struct aligner *a, const struct mt_match_key *k)
     return has;
 }
 
-/* Makes the form of a key as seen by a kind of match; false: it cannot match so. */
-static bool make_form(struct aligner *a, const struct mt_match_key *k, enum mt_match match)
+/* Makes the form of a key as seen by a kind of match; false: it cannot match so. *whole: the key is
+ * its own form. */
+static bool make_form(struct aligner *a, const struct mt_match_key *k, enum mt_match match,
+                      bool *whole)
 {
+    size_t n = 0; /* of the key */
     if (match == MT_MATCH_NAME && !has_name(a, k))
         return false;
     mt_buf_clear(&a->form);
@@ -172,8 +191,10 @@ static bool make_form(struct aligner *a, const struct mt_match_key *k, enum mt_m
             s = function_of(&python);
         mt_canonical_name(&a->form, s);
         mt_buf_addc(&a->form, '\x1f');
+        n += strlen(k->key[i]) + 1;
     }
-    mt_buf_addc(&a->form, k->explicit_row ? '!' : (char)('0' + match));
+    *whole = match == MT_MATCH_FORM && a->form.n == n; /* what changes is left out */
+    mt_buf_addc(&a->form, k->explicit_row ? '!' : '=');
     return true;
 }
 
@@ -194,9 +215,13 @@ static void join(struct aligner *a, struct mt_match_key *k, int side, enum mt_ma
 
 /* A key not matched yet. */
 struct candidate {
-    uint32_t form; /* first, to sort by it */
-    uint32_t place;
-    int64_t line; /* of its first Python frame, -1 = none */
+    uint32_t form;       /* place of the first key of BASE that has it; first, to sort by it */
+    uint32_t place : 31; /* of this key; there are no more than texts */
+    uint32_t whole : 1;  /* it is its own form */
+    union {
+        uint64_t hash; /* of the form */
+        int64_t line;  /* of its first Python frame, -1 = none */
+    };
 };
 
 struct candidates {
@@ -235,7 +260,8 @@ static void match_form(struct aligner *a, struct mt_match_key *side[2], struct c
                        const size_t n[2], enum mt_match match)
 {
     bool all_lines = true, any_line = false;
-    for (int s = 0; s < 2; s++)
+    const bool pair = match == MT_MATCH_FORM && n[0] == 1 && n[1] == 1; /* whatever their lines */
+    for (int s = 0; s < 2 && !pair; s++)
         all_lines &= by_lines(side[s], c[s], n[s], &any_line);
     bool lines = n[0] == n[1] && all_lines;
     uint32_t row = MT_NONE;
@@ -251,39 +277,74 @@ static void match_form(struct aligner *a, struct mt_match_key *side[2], struct c
         join(a, &side[1][c[1][i].place], 1, match, &row);
 }
 
-/* The form at hand; MT_STRTAB_NONE: it is not among those of BASE. next: which is tried first, as
- * names mostly come in the same order; the one behind it then. */
-static uint32_t find_form(const struct mt_strtab *forms, const struct mt_buf *form, uint32_t *next)
+static void add_candidates(struct aligner *a, const struct mt_match_key *keys, size_t n,
+                           enum mt_match match, struct candidates *out)
 {
-    const struct mt_strtab_entry *e = *next < forms->n ? &forms->v[*next] : NULL;
-    bool is = e && e->n == form->n && memcmp(e->s, form->s, form->n) == 0;
-    uint32_t found = is ? *next : mt_strtab_find(forms, form->s, form->n);
-    *next = found == MT_STRTAB_NONE ? *next : found + 1;
-    return found;
+    bool whole;
+    for (uint32_t i = 0; i < n; i++)
+        if (keys[i].row == MT_NONE && make_form(a, &keys[i], match, &whole))
+            *mt_vec_push(out) = (struct candidate){
+                .place = i, .whole = whole, .hash = mt_hash_short(a->seed, a->form.s, a->form.n)};
 }
 
-/* The keys of either side whose form BASE has, by form. Returns how many forms there are. */
-static uint32_t find_candidates(struct aligner *a, struct mt_match_key *side[2], const size_t n[2],
-                                enum mt_match match, struct candidates out[2])
+/* Has the place of one that comes soon fetched into the processor's cache. */
+static void soon(const struct mt_map *forms, const struct candidates *c, size_t i)
 {
-    struct mt_strtab forms;
-    uint32_t next = 0;
-    mt_strtab_init(&forms);
+    enum { AHEAD = 16 };
+    if (i + AHEAD < c->n)
+        mt_map_soon(forms, c->v[i + AHEAD].hash);
+}
+
+enum { NEW_ALONE = MT_MAP_NONE - 1 }; /* in place of a place in BASE */
+
+/* Adds the forms that are not the whole of a key, and tells them of a key of BASE that comes before
+ * all others: only with these a key that is its own form can have it in common, or both would have
+ * matched as they are. */
+static void add_forms(const struct candidates all[2], struct mt_map *forms)
+{
     for (int s = 0; s < 2; s++)
-        for (uint32_t i = 0; i < n[s]; i++) {
-            const struct mt_match_key *k = &side[s][i];
-            if (k->row != MT_NONE || !make_form(a, k, match))
+        for (size_t i = 0; i < all[s].n; i++) {
+            const struct candidate *c = &all[s].v[i];
+            soon(forms, &all[s], i);
+            if (c->whole)
                 continue;
-            uint32_t form = s ? find_form(&forms, &a->form, &next)
-                              : mt_strtab_add(&forms, a->form.s, a->form.n);
-            if (form != MT_STRTAB_NONE)
-                *mt_vec_push(&out[s]) = (struct candidate){.form = form, .place = i};
+            uint32_t *first = mt_map_at(forms, c->hash), place = s ? NEW_ALONE : c->place;
+            *first = place < *first ? place : *first;
         }
-    uint32_t form_n = forms.n;
-    mt_strtab_free(&forms);
+    for (size_t i = 0; i < all[0].n; i++) {
+        const struct candidate *c = &all[0].v[i];
+        soon(forms, &all[0], i);
+        const uint32_t first = c->whole ? mt_map_get(forms, c->hash) : MT_MAP_NONE;
+        if (first != MT_MAP_NONE && first > c->place)
+            *mt_map_at(forms, c->hash) = c->place;
+    }
+}
+
+/* Leaves those whose form BASE has, by form. */
+static void keep_of_base(const struct mt_map *forms, struct candidates *c, size_t base_n)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        soon(forms, c, i);
+        c->v[i].form = mt_map_get(forms, c->v[i].hash);
+        if (c->v[i].form < NEW_ALONE)
+            c->v[n++] = c->v[i];
+    }
+    c->n = n;
+    mt_sort_by_number(c->v, c->n, sizeof *c->v, (uint32_t)base_n);
+}
+
+/* The keys of either side whose form BASE has, by form. */
+static void find_candidates(struct aligner *a, struct mt_match_key *side[2], const size_t n[2],
+                            enum mt_match match, struct candidates out[2])
+{
+    struct mt_map forms = {0};
     for (int s = 0; s < 2; s++)
-        mt_sort_by_number(out[s].v, out[s].n, sizeof *out[s].v, form_n);
-    return form_n;
+        add_candidates(a, side[s], n[s], match, &out[s]);
+    add_forms(out, &forms);
+    for (int s = 0; s < 2; s++)
+        keep_of_base(&forms, &out[s], n[0]);
+    mt_map_free(&forms);
 }
 
 /* Joins what both sides have in this form; rows are made only where both do. */
@@ -291,9 +352,9 @@ static void match_all(struct aligner *a, struct mt_match_key *side[2], const siz
                       enum mt_match match)
 {
     struct candidates all[2] = {0};
-    uint32_t form_n = find_candidates(a, side, n, match, all);
     size_t first[2] = {0}, stop[2] = {0};
-    for (uint32_t form = 0; form < form_n && first[1] < all[1].n; form++) {
+    find_candidates(a, side, n, match, all);
+    for (uint32_t form = 0; form < n[0] && first[1] < all[1].n; form++) {
         for (int s = 0; s < 2; s++)
             for (first[s] = stop[s]; stop[s] < all[s].n && all[s].v[stop[s]].form == form;)
                 stop[s]++;
@@ -389,7 +450,7 @@ void mt_match_groups(struct mt_match_key *base, size_t base_n, struct mt_match_k
                      size_t new_n, const enum mt_group_key *keys, int key_n, unsigned forms,
                      struct mt_matches *out)
 {
-    struct aligner a = {.keys = keys, .key_n = key_n, .out = out};
+    struct aligner a = {.keys = keys, .key_n = key_n, .seed = mt_hash_seed(), .out = out};
     struct mt_match_key *side[2] = {base, new};
     const size_t n[2] = {base_n, new_n};
     *out = (struct mt_matches){0};
