@@ -16,6 +16,9 @@ void mt_baseline_free(struct mt_baseline *b)
             mt_vec_free(&b->devices.v[i].sites.v[k].each);
         mt_vec_free(&b->devices.v[i].sites);
         mt_step_levels_free(&b->devices.v[i].levels);
+        for (size_t k = 0; k < b->devices.v[i].steps.n; k++)
+            mt_step_levels_free(&b->devices.v[i].steps.v[k].levels);
+        mt_vec_free(&b->devices.v[i].steps);
     }
     mt_vec_free(&b->devices);
     mt_vec_free(&b->repeats);

@@ -128,6 +128,13 @@ struct mt_baseline_device {
     int64_t spread[MT_FIG_BASELINE_N];                   /* 0 for a single run */
     struct mt_baseline_other other[MT_BASELINE_OTHER_N]; /* not of files */
     struct mt_step_levels levels; /* of repeats that of the median peak; of older files nothing */
+    /* Of several repeats what each has, in their order; nothing where they do not differ in it, and
+       of older files. */
+    MT_VEC(struct mt_baseline_steps {
+        int64_t step_n;
+        struct mt_step_levels levels;
+    })
+    steps;
     bool profiled; /* PyTorch's profiler was in this process: `doubt` of its peak is that's */
     /* Of processes of a run, where their recorder did not see all; 0: unknown, as of files: */
     int64_t proved_b;   /* this one, or a child of it, had so many bytes */
@@ -146,6 +153,19 @@ struct mt_baseline {
     MT_VEC(struct mt_baseline_device) devices; /* most bytes allocated first */
     struct mt_strtab texts;
 };
+
+/* How many repeats it tells apart. */
+static inline size_t mt_baseline_repeats(const struct mt_baseline *b)
+{
+    return b->repeats.n ? b->repeats.n : 1;
+}
+/* The steps of a device in one of these, and its levels by them. */
+static inline struct mt_baseline_steps mt_baseline_steps_in(const struct mt_baseline_device *d,
+                                                            size_t repeat)
+{
+    return repeat < d->steps.n ? d->steps.v[repeat]
+                               : (struct mt_baseline_steps){d->v[MT_FIG_STEP_N], d->levels};
+}
 
 /* Several choices of categories. Zero-initialise; free the vector. */
 struct mt_narrows {

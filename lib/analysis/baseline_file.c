@@ -8,8 +8,6 @@
 enum { HEAD_B = 4096 };
 static const int64_t LARGEST = INT64_C(1) << 53; /* so that sums and differences stay in range */
 
-const char *const mt_baseline_step_keys[] = {"peak_by_step", "last_step_peak_b",
-                                             "after_steps_peak_b", "end_by_step"};
 const char *const mt_baseline_older_keys[] = {"older_b", "older_least_b", "older_most_b"};
 
 /* Names of rows that are no ops. An op may be called the same, and says so. */
@@ -46,25 +44,24 @@ static enum mt_status read_text(const struct mt_json_doc *d, const struct mt_jso
     return MT_OK;
 }
 
-/* What a figure may be beside a number from 0 on: null, which is unknown; less than 0. */
-enum { MAY_BE_NULL = 1, MAY_FALL = 2 };
-
 /* Whether that figure, of the others, may be less than 0. */
 static int may_fall(int f)
 {
     bool may = f == MT_FIG_SELF_NET_B || mt_figure_defs[f].adds == MT_ADDS_RATE;
-    return may ? MAY_FALL : 0;
+    return may ? MT_BASELINE_MAY_FALL : 0;
 }
 
-static enum mt_status read_figure(const struct mt_json_doc *d, const struct mt_json_doc_value *v,
-                                  int may, int64_t *out, struct mt_err *err)
+enum mt_status mt_baseline_read_figure(const struct mt_json_doc *d,
+                                       const struct mt_json_doc_value *v, int may, int64_t *out,
+                                       struct mt_err *err)
 {
     *out = MT_BASELINE_UNKNOWN;
-    if (may & MAY_BE_NULL && v->kind == MT_JSON_DOC_SCALAR && strcmp(v->text, "null") == 0)
+    if (may & MT_BASELINE_MAY_BE_NULL && v->kind == MT_JSON_DOC_SCALAR &&
+        strcmp(v->text, "null") == 0)
         return MT_OK;
     MT_TRY(mt_json_doc_int(d, v, out, err));
     const bool in_range = *out >= -LARGEST && *out <= LARGEST;
-    if (in_range && (*out >= 0 || may & MAY_FALL))
+    if (in_range && (*out >= 0 || may & MT_BASELINE_MAY_FALL))
         return MT_OK;
     MT_FAIL(err, MT_EINPUT,
             in_range ? "a figure must not be negative: %s" : "a figure is out of range: %s",
@@ -82,16 +79,16 @@ static enum mt_status read_flag(const struct mt_json_doc *d, const struct mt_jso
     return mt_json_doc_at(d, v, err);
 }
 
-/* Two numbers; what they should be is for the caller to say. */
-static enum mt_status read_pair(const struct mt_json_doc *d, const struct mt_json_doc_value *pair,
-                                int may, int64_t figures[2], size_t *n, struct mt_err *err)
+enum mt_status mt_baseline_read_pair(const struct mt_json_doc *d,
+                                     const struct mt_json_doc_value *pair, int may,
+                                     int64_t figures[2], size_t *n, struct mt_err *err)
 {
     const struct mt_json_doc_value *v;
     *n = 0;
     MT_TRY(mt_json_doc_want(d, pair, MT_JSON_DOC_ARRAY, err));
     for (v = mt_json_doc_first(d, pair); v; v = mt_json_doc_next(d, v), ++*n)
         if (*n < 2)
-            MT_TRY(read_figure(d, v, may, &figures[*n], err));
+            MT_TRY(mt_baseline_read_figure(d, v, may, &figures[*n], err));
     return MT_OK;
 }
 
@@ -101,7 +98,7 @@ static enum mt_status read_repeat(const struct mt_json_doc *d, const struct mt_j
                                   int64_t figures[2], struct mt_err *err)
 {
     size_t n;
-    MT_TRY(read_pair(d, pair, may, figures, &n, err));
+    MT_TRY(mt_baseline_read_pair(d, pair, may, figures, &n, err));
     if (n == 2 && figures[0] >= from && figures[0] < (int64_t)repeat_n)
         return MT_OK;
     MT_FAIL(err, MT_EINPUT,
@@ -126,7 +123,7 @@ static enum mt_status read_each(const struct mt_json_doc *d, const struct mt_jso
         if (pairs)
             MT_TRY(read_repeat(d, v, list->key, may_fall(f), next[0], repeat_n, next, err));
         else if (n < repeat_n)
-            MT_TRY(read_figure(d, v, may_fall(f), &next[1], err));
+            MT_TRY(mt_baseline_read_figure(d, v, may_fall(f), &next[1], err));
         if (next[1] && next[0] < (int64_t)repeat_n)
             mt_baseline_each_at(site, (size_t)next[0])[f] = next[1];
     }
@@ -147,7 +144,7 @@ static enum mt_status read_figures(const struct mt_json_doc *d,
         if (!mt_figure_defs[f].in_site)
             continue;
         if ((v = mt_json_doc_get(d, from, mt_figure_defs[f].in_site)))
-            MT_TRY(read_figure(d, v, may_fall(f), &site->v[f], err));
+            MT_TRY(mt_baseline_read_figure(d, v, may_fall(f), &site->v[f], err));
         each[f] = mt_json_doc_get(d, from, mt_figure_defs[f].in_each);
         site->differs |= each[f] != NULL;
         in_all[f] = each[f] ? 0 : site->v[f];
@@ -207,7 +204,7 @@ static enum mt_status read_spread(const struct mt_json_doc *d, const struct mt_j
     for (int f = 0; f < MT_FIG_BASELINE_N; f++) {
         const struct mt_json_doc_value *v = mt_json_doc_get(d, from, keys[f]);
         if (v)
-            MT_TRY(read_figure(d, v, 0, &to->spread[f], err));
+            MT_TRY(mt_baseline_read_figure(d, v, 0, &to->spread[f], err));
     }
     return MT_OK;
 }
@@ -220,83 +217,10 @@ static enum mt_status read_older(const struct mt_json_doc *d, const struct mt_js
     for (size_t i = 0; i < MT_ARRAY_LEN(figures); i++) {
         *figures[i] = MT_BASELINE_UNKNOWN;
         if ((v = mt_json_doc_get(d, from, mt_baseline_older_keys[i])))
-            MT_TRY(read_figure(d, v, MAY_BE_NULL, figures[i], err));
+            MT_TRY(mt_baseline_read_figure(d, v, MT_BASELINE_MAY_BE_NULL, figures[i], err));
     }
     to->older_unsaid = !left_out && !mt_json_doc_get(d, from, mt_baseline_older_keys[0]);
     return read_flag(d, left_out, &to->older_left_out, err);
-}
-
-/* Each larger than the one before. */
-static enum mt_status read_rise(const struct mt_json_doc *d, const struct mt_json_doc_value *pair,
-                                struct mt_step_levels *to, struct mt_err *err)
-{
-    int64_t figures[2] = {0};
-    size_t n;
-    MT_TRY(read_pair(d, pair, 0, figures, &n, err));
-    const struct mt_step_rise *last = to->rises.n ? &to->rises.v[to->rises.n - 1] : NULL;
-    bool rises = last ? figures[0] > last->step_n && figures[1] > last->level_b : figures[0] == 0;
-    if (n != 2 || !rises) {
-        MT_FAIL(err, MT_EINPUT,
-                "\"%s\" must list pairs, a number of steps and a level, that rise from 0 steps on",
-                mt_baseline_step_keys[0]);
-        return mt_json_doc_at(d, pair, err);
-    }
-    *mt_vec_push(&to->rises) = (struct mt_step_rise){figures[0], figures[1]};
-    return MT_OK;
-}
-
-static enum mt_status read_end(const struct mt_json_doc *d, const struct mt_json_doc_value *pair,
-                               struct mt_step_levels *to, struct mt_err *err)
-{
-    int64_t figures[2] = {0};
-    size_t n;
-    MT_TRY(read_pair(d, pair, MAY_FALL, figures, &n, err));
-    bool later = to->ends.n ? figures[0] > to->ends.v[to->ends.n - 1].step_n : figures[0] == 0;
-    if (n != 2 || !later) {
-        MT_FAIL(
-            err, MT_EINPUT,
-            "\"%s\" must list pairs, a number of steps and a level, of ever more steps from 0 on",
-            mt_baseline_step_keys[3]);
-        return mt_json_doc_at(d, pair, err);
-    }
-    *mt_vec_push(&to->ends) = (struct mt_step_end){figures[0], figures[1]};
-    return MT_OK;
-}
-
-static enum mt_status read_ends(const struct mt_json_doc *d, const struct mt_json_doc_value *from,
-                                struct mt_step_levels *to, struct mt_err *err)
-{
-    const struct mt_json_doc_value *v, *ends = mt_json_doc_get(d, from, mt_baseline_step_keys[3]);
-    if (!ends)
-        return MT_OK;
-    MT_TRY(mt_json_doc_want(d, ends, MT_JSON_DOC_ARRAY, err));
-    for (v = mt_json_doc_first(d, ends); v; v = mt_json_doc_next(d, v))
-        MT_TRY(read_end(d, v, to, err));
-    return MT_OK;
-}
-
-static enum mt_status read_step_levels(const struct mt_json_doc *d,
-                                       const struct mt_json_doc_value *from,
-                                       struct mt_step_levels *to, struct mt_err *err)
-{
-    int64_t *const figures[] = {&to->last_b, &to->after_b};
-    const struct mt_json_doc_value *v, *rises = mt_json_doc_get(d, from, mt_baseline_step_keys[0]);
-    for (size_t i = 0; i < MT_ARRAY_LEN(figures) && rises; i++) {
-        v = mt_json_doc_get(d, from, mt_baseline_step_keys[i + 1]);
-        if (v) {
-            MT_TRY(read_figure(d, v, MAY_FALL, figures[i], err));
-            continue;
-        }
-        MT_FAIL(err, MT_EINPUT, "\"%s\" without \"%s\"", mt_baseline_step_keys[0],
-                mt_baseline_step_keys[i + 1]);
-        return mt_json_doc_at(d, rises, err);
-    }
-    if (!rises)
-        return MT_OK;
-    MT_TRY(mt_json_doc_want(d, rises, MT_JSON_DOC_ARRAY, err));
-    for (v = mt_json_doc_first(d, rises); v; v = mt_json_doc_next(d, v))
-        MT_TRY(read_rise(d, v, to, err));
-    return MT_OK;
 }
 
 /* The name of a device, which none before it has. */
@@ -317,7 +241,7 @@ static enum mt_status read_device_name(const struct mt_json_doc *d,
 static enum mt_status read_device(const struct mt_json_doc *d, const struct mt_json_doc_value *from,
                                   struct mt_baseline *b, struct mt_err *err)
 {
-    enum { OPTIONAL_N = 12, OTHER_N = 14 };
+    enum { OPTIONAL_N = 13, OTHER_N = 15 };
     const char *keys[MT_BASELINE_FIRST_N + OTHER_N] = {
         MT_BASELINE_UNKNOWN_KEY,
         mt_figure_defs[MT_BASELINE_FIRST_N].in_device,
@@ -331,6 +255,7 @@ static enum mt_status read_device(const struct mt_json_doc *d, const struct mt_j
         mt_baseline_step_keys[1],
         mt_baseline_step_keys[2],
         mt_baseline_step_keys[3],
+        MT_BASELINE_STEPS_KEY,
         "device",
         "sites"};
     for (int f = 0; f < MT_BASELINE_FIRST_N; f++)
@@ -350,12 +275,12 @@ static enum mt_status read_device(const struct mt_json_doc *d, const struct mt_j
         const struct mt_json_doc_value *v = mt_json_doc_get(d, from, mt_figure_defs[f].in_device);
         to->v[f] = MT_BASELINE_UNKNOWN;
         if (v)
-            MT_TRY(read_figure(d, v, MAY_BE_NULL | may_fall(f), &to->v[f], err));
+            MT_TRY(mt_baseline_read_figure(d, v, MT_BASELINE_MAY_BE_NULL | may_fall(f), &to->v[f],
+                                           err));
     }
     MT_TRY(mt_baseline_read_unknown(d, from, b, to, err));
     MT_TRY(read_older(d, from, to, err));
-    MT_TRY(read_step_levels(d, from, &to->levels, err));
-    MT_TRY(read_ends(d, from, &to->levels, err));
+    MT_TRY(mt_baseline_read_steps(d, from, b->repeats.n, to, err));
     if (mt_json_doc_get(d, from, "spread"))
         MT_TRY(read_spread(d, mt_json_doc_get(d, from, "spread"), to, err));
     const struct mt_json_doc_value *sites = mt_json_doc_get(d, from, "sites");

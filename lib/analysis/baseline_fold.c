@@ -63,6 +63,25 @@ static int64_t range_of(const int64_t *values, size_t n)
     return least == MT_BASELINE_UNKNOWN ? 0 : most - least;
 }
 
+/* Steps and levels of each repeat, unless all are those of the device. */
+static void fold_steps(const struct mt_baseline *repeats, size_t n, struct mt_baseline_device *to)
+{
+    bool differ = false;
+    for (size_t i = 0; i < n; i++) {
+        const struct mt_baseline_device *d = mt_baseline_same_device(&repeats[i], to->name);
+        struct mt_baseline_steps *own = mt_vec_push(&to->steps);
+        *own = (struct mt_baseline_steps){.step_n = d ? d->v[MT_FIG_STEP_N] : MT_BASELINE_UNKNOWN};
+        if (d)
+            mt_step_levels_copy(&own->levels, &d->levels);
+        differ |=
+            own->step_n != to->v[MT_FIG_STEP_N] || !mt_step_levels_same(&own->levels, &to->levels);
+    }
+    for (size_t i = 0; i < n && !differ; i++)
+        mt_step_levels_free(&to->steps.v[i].levels);
+    if (!differ)
+        mt_vec_free(&to->steps);
+}
+
 static void fold_device(const struct mt_baseline *repeats, size_t n, struct mt_baseline *out,
                         const char *name)
 {
@@ -88,6 +107,8 @@ static void fold_device(const struct mt_baseline *repeats, size_t n, struct mt_b
     const struct mt_baseline_device *median = mt_baseline_same_device(&repeats[which], name);
     if (median)
         mt_step_levels_copy(&to->levels, &median->levels);
+    if (n > 1)
+        fold_steps(repeats, n, to);
     snprintf(to->sites_of, sizeof to->sites_of, "%s", repeats[which].run);
 }
 

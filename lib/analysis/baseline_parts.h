@@ -74,6 +74,27 @@ extern const char *const mt_baseline_older_keys[3];
 /* Whether rows that are no ops have such a name. An op may be called the same, and says so. */
 bool mt_baseline_is_explicit(const char *op);
 
+/* What a figure of a file may be beside a number from 0 on: null, which is unknown; less than 0. */
+enum { MT_BASELINE_MAY_BE_NULL = 1, MT_BASELINE_MAY_FALL = 2 };
+enum mt_status mt_baseline_read_figure(const struct mt_json_doc *d,
+                                       const struct mt_json_doc_value *v, int may, int64_t *out,
+                                       struct mt_err *err);
+/* Two numbers; *n: how many there are. What they should be is for the caller to say. */
+enum mt_status mt_baseline_read_pair(const struct mt_json_doc *d,
+                                     const struct mt_json_doc_value *pair, int may,
+                                     int64_t figures[2], size_t *n, struct mt_err *err);
+void mt_baseline_write_int(struct mt_json_out *j, const char *key, int64_t v);
+void mt_baseline_write_pair(struct mt_json_out *j, int64_t a, int64_t b);
+
+/* Levels by steps (baseline_steps.c), of a device and of each of its repeats, where these differ.
+ */
+#define MT_BASELINE_STEPS_KEY "steps_of_each"
+void mt_baseline_write_steps(struct mt_json_out *j, const struct mt_baseline_device *d);
+/* repeat_n: those that the file names. Errors: MT_EINPUT. */
+enum mt_status mt_baseline_read_steps(const struct mt_json_doc *d,
+                                      const struct mt_json_doc_value *from, size_t repeat_n,
+                                      struct mt_baseline_device *to, struct mt_err *err);
+
 /* baseline_temporary.c */
 enum mt_status mt_baseline_measure_temporary(struct mt_db *db, const struct mt_run *run,
                                              const struct mt_run_device *device, unsigned gaps,

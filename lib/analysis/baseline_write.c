@@ -9,7 +9,7 @@ static void add_text(struct mt_json_out *j, const char *key, const char *text)
     mt_json_put_text(j, text);
 }
 
-static void add_int(struct mt_json_out *j, const char *key, int64_t v)
+void mt_baseline_write_int(struct mt_json_out *j, const char *key, int64_t v)
 {
     mt_json_put_key(j, key);
     if (v == MT_BASELINE_UNKNOWN)
@@ -28,7 +28,7 @@ static int site_cmp(const void *a, const void *b)
     return c ? c : strcmp(x->line ? x->line : "", y->line ? y->line : "");
 }
 
-static void add_pair(struct mt_json_out *j, int64_t a, int64_t b)
+void mt_baseline_write_pair(struct mt_json_out *j, int64_t a, int64_t b)
 {
     mt_json_put_begin(j, "[]", false);
     mt_json_put_int(j, a);
@@ -54,7 +54,7 @@ static void add_each(struct mt_json_out *j, const struct mt_baseline_site *s, en
         mt_json_put_int(j, mt_baseline_figure_in(s, f, i));
     for (size_t i = 0; i < s->each.n && few; i++)
         if (s->each.v[i].v[f])
-            add_pair(j, s->each.v[i].repeat, s->each.v[i].v[f]);
+            mt_baseline_write_pair(j, s->each.v[i].repeat, s->each.v[i].v[f]);
     mt_json_put_end(j);
 }
 
@@ -74,7 +74,7 @@ static void add_site(struct mt_json_out *j, const struct mt_baseline_site *s, si
         if (!mt_figure_defs[f].in_site)
             continue;
         if (s->v[f])
-            add_int(j, mt_figure_defs[f].in_site, s->v[f]);
+            mt_baseline_write_int(j, mt_figure_defs[f].in_site, s->v[f]);
         add_each(j, s, (enum mt_figure)f, repeat_n);
     }
     mt_json_put_end(j);
@@ -83,33 +83,13 @@ static void add_site(struct mt_json_out *j, const struct mt_baseline_site *s, si
 /* Always there: a file without it was written before anybody asked. */
 static void add_older(struct mt_json_out *j, const struct mt_baseline_device *d)
 {
-    add_int(j, mt_baseline_older_keys[0], d->older_b);
+    mt_baseline_write_int(j, mt_baseline_older_keys[0], d->older_b);
     mt_json_put_key(j, "older_left_out");
     mt_json_put_bool(j, d->older_left_out);
     if (!d->older_left_out)
         return;
-    add_int(j, mt_baseline_older_keys[1], d->older_least_b);
-    add_int(j, mt_baseline_older_keys[2], d->older_most_b);
-}
-
-static void add_step_levels(struct mt_json_out *j, const struct mt_step_levels *l)
-{
-    if (!l->rises.n)
-        return;
-    mt_json_put_key(j, mt_baseline_step_keys[0]);
-    mt_json_put_begin(j, "[]", false);
-    for (size_t i = 0; i < l->rises.n; i++)
-        add_pair(j, l->rises.v[i].step_n, l->rises.v[i].level_b);
-    mt_json_put_end(j);
-    add_int(j, mt_baseline_step_keys[1], l->last_b);
-    add_int(j, mt_baseline_step_keys[2], l->after_b);
-    if (!l->ends.n)
-        return;
-    mt_json_put_key(j, mt_baseline_step_keys[3]);
-    mt_json_put_begin(j, "[]", false);
-    for (size_t i = 0; i < l->ends.n; i++)
-        add_pair(j, l->ends.v[i].step_n, l->ends.v[i].level_b);
-    mt_json_put_end(j);
+    mt_baseline_write_int(j, mt_baseline_older_keys[1], d->older_least_b);
+    mt_baseline_write_int(j, mt_baseline_older_keys[2], d->older_most_b);
 }
 
 static void add_sites(struct mt_json_out *j, const struct mt_baseline_device *d, size_t repeat_n)
@@ -133,15 +113,15 @@ static void add_device(struct mt_json_out *j, const struct mt_baseline *b,
     mt_json_put_begin(j, "{}", true);
     add_text(j, "device", d->name);
     for (int f = 0; f < MT_FIG_BASELINE_N; f++)
-        add_int(j, mt_figure_defs[f].in_device, d->v[f]);
+        mt_baseline_write_int(j, mt_figure_defs[f].in_device, d->v[f]);
     mt_baseline_write_unknown(j, b, d);
     add_older(j, d);
-    add_step_levels(j, &d->levels);
+    mt_baseline_write_steps(j, d);
     if (b->run_n > 1) {
         mt_json_put_key(j, "spread");
         mt_json_put_begin(j, "{}", false);
         for (int f = 0; f < MT_FIG_BASELINE_N; f++)
-            add_int(j, mt_figure_defs[f].in_device, d->spread[f]);
+            mt_baseline_write_int(j, mt_figure_defs[f].in_device, d->spread[f]);
         mt_json_put_end(j);
         add_text(j, "sites_of", d->sites_of);
     }
@@ -167,16 +147,16 @@ void mt_baseline_write(const struct mt_baseline *b, struct mt_buf *out)
     struct mt_json_out j = {.to = out, .spaced = true, .indent = 2};
     mt_json_put_begin(&j, "{}", true);
     add_text(&j, "schema", MT_BASELINE_SCHEMA);
-    add_int(&j, "version", MT_BASELINE_VERSION);
+    mt_baseline_write_int(&j, "version", MT_BASELINE_VERSION);
     add_text(&j, "run", b->run);
     add_text(&j, "source", slash ? slash + 1 : b->source);
     add_text(&j, "format", b->format);
     if (b->torch[0])
         add_text(&j, "torch", b->torch);
-    add_int(&j, "runs_n", b->run_n);
+    mt_baseline_write_int(&j, "runs_n", b->run_n);
     add_texts(&j, "repeats", b->repeats.v, b->repeats.n);
     add_texts(&j, "contents", b->contents.v, b->contents.n);
-    add_int(&j, "warmup", b->warmup);
+    mt_baseline_write_int(&j, "warmup", b->warmup);
     mt_json_put_key(&j, "devices");
     mt_json_put_begin(&j, "[]", true);
     for (size_t i = 0; i < b->devices.n; i++)

@@ -31,26 +31,38 @@ void mt_check_open(struct mt_checked *c, const char *fmt, ...)
 
 /* ---- comparing with a baseline ---- */
 
-/* Opens what does not compare between one repeat of the baseline and one of the run. */
-static void compare_kinds(const struct mt_rule *rule, const struct mt_baseline *a,
-                          const struct mt_baseline *b, struct mt_checked *c)
+/* Opens what does not compare between the formats of a baseline and a run. */
+static void compare_formats(const struct mt_baseline *a, const struct mt_baseline *b,
+                            struct mt_checked *c)
 {
-    const struct mt_baseline_device *from = mt_baseline_same_device(a, c->device);
-    int64_t steps_a = from->v[MT_FIG_STEP_N];
-    int64_t steps_b = mt_baseline_same_device(b, c->device)->v[MT_FIG_STEP_N];
-    if (!mt_formats_alike(a->format, b->format)) {
-        char was[96], is[96];
-        mt_format_words(a->format, was);
-        mt_format_words(b->format, is);
-        mt_check_open(c, "the baseline is %s, the run %s: these count differently", was, is);
-    } else if (rule->kind->steps &&
-               (steps_a == MT_BASELINE_UNKNOWN || steps_b == MT_BASELINE_UNKNOWN))
+    char was[96], is[96];
+    if (mt_formats_alike(a->format, b->format))
+        return;
+    mt_format_words(a->format, was);
+    mt_format_words(b->format, is);
+    mt_check_open(c, "the baseline is %s, the run %s: these count differently", was, is);
+}
+
+/* Nor between the steps of a repeat of the baseline and those of a run. */
+static void compare_steps(const struct mt_rule *rule, int64_t was, int64_t is, struct mt_checked *c)
+{
+    if (was == MT_BASELINE_UNKNOWN || is == MT_BASELINE_UNKNOWN)
         mt_check_open(c, "the steps of the %s are unknown: %s do not compare",
-                      steps_a == MT_BASELINE_UNKNOWN ? "baseline" : "run", rule->kind->what);
-    else if (rule->kind->steps && steps_a != steps_b)
+                      was == MT_BASELINE_UNKNOWN ? "baseline" : "run", rule->kind->what);
+    else if (was != is)
         mt_check_open(c, "the baseline has %lld steps, the run %lld: %s do not compare",
-                      (long long)steps_a, (long long)steps_b, rule->kind->what);
-    else if (rule->kind->steps && from->spread[MT_FIG_STEP_N])
+                      (long long)was, (long long)is, rule->kind->what);
+}
+
+static void compare_all_steps(const struct mt_rule *rule, const struct mt_baseline *base,
+                              const struct mt_repeats *new, struct mt_checked *c)
+{
+    const struct mt_baseline_device *from = mt_baseline_same_device(base, c->device);
+    for (size_t i = 0; i < mt_baseline_repeats(base); i++)
+        for (size_t k = 0; k < new->v.n; k++)
+            compare_steps(rule, mt_baseline_steps_in(from, i).step_n,
+                          mt_baseline_same_device(&new->v.v[k], c->device)->v[MT_FIG_STEP_N], c);
+    if (!from->steps.n && from->spread[MT_FIG_STEP_N]) /* a file of an earlier version */
         mt_check_open(c, "the repeats of the baseline differ in their steps: %s do not compare",
                       rule->kind->what);
 }
@@ -58,9 +70,12 @@ static void compare_kinds(const struct mt_rule *rule, const struct mt_baseline *
 static bool comparable(const struct mt_rule *rule, const struct mt_repeats *new,
                        const struct mt_repeats *base, struct mt_checked *c)
 {
-    for (size_t i = 0; i < base->v.n; i++)
+    for (size_t i = 0; i < base->v.n; i++) {
         for (size_t k = 0; k < new->v.n; k++)
-            compare_kinds(rule, &base->v.v[i], &new->v.v[k], c);
+            compare_formats(&base->v.v[i], &new->v.v[k], c);
+        if (rule->kind->steps)
+            compare_all_steps(rule, &base->v.v[i], new, c);
+    }
     mt_check_older_differs(rule, new, base, c);
     return !c->why[0];
 }

@@ -9,11 +9,6 @@ static bool is_other(const struct mt_baseline_site *s)
     return s->explicit_row && strcmp(s->op, "[other]") == 0;
 }
 
-static size_t repeats_in(const struct mt_baseline *b)
-{
-    return b->repeats.n ? b->repeats.n : 1;
-}
-
 /* A file of an earlier version: it has the sites of one of several repeats. */
 static bool knows_one_repeat(const struct mt_baseline *b)
 {
@@ -33,7 +28,7 @@ int64_t mt_check_other(const struct mt_rule *rule, const struct mt_baseline *b,
     int64_t sum = 0;
     for (size_t i = 0; i < d->sites.n; i++) {
         int64_t most = 0; /* of the repeats */
-        for (size_t k = 0; k < repeats_in(b) && is_unlisted(rule, &d->sites.v[i]); k++) {
+        for (size_t k = 0; k < mt_baseline_repeats(b) && is_unlisted(rule, &d->sites.v[i]); k++) {
             int64_t v = mt_baseline_figure_in(&d->sites.v[i], f, k);
             most = v > most ? v : most;
         }
@@ -100,7 +95,7 @@ static int64_t figure_of(const struct mt_rule *rule, enum mt_figure f, const str
         return MT_BASELINE_UNKNOWN; /* at a higher peak they may hold less */
     if (knows_one_repeat(b))
         return MT_BASELINE_UNKNOWN;
-    size_t n = repeats_in(b);
+    size_t n = mt_baseline_repeats(b);
     int64_t unseen = 0, *values = mt_alloc(n * sizeof *values);
     struct sites sites = sites_of(rule, d);
     for (size_t i = 0; i < n; i++)

@@ -3,29 +3,35 @@
 
 #include "lib/analysis/step_levels.h"
 
+/* A device of a run, or of one of the repeats of a file. */
+struct in_steps {
+    const struct mt_baseline_device *device;
+    size_t repeat;
+    struct mt_baseline_steps own;
+};
+
 /* What grows in a step, of the sites that the rule is about: in whole bytes, as files have it. */
-static double rate_of(const struct mt_rule *rule, const struct mt_baseline_device *d,
-                      enum mt_figure f)
+static double rate_of(const struct mt_rule *rule, const struct in_steps *of, enum mt_figure f)
 {
     double rate = 0;
-    for (size_t i = 0; i < d->sites.n; i++)
-        if (mt_rule_is_about(rule, &d->sites.v[i]))
-            rate += (double)d->sites.v[i].v[f];
+    for (size_t i = 0; i < of->device->sites.n; i++)
+        if (mt_rule_is_about(rule, &of->device->sites.v[i]))
+            rate += (double)mt_baseline_figure_in(&of->device->sites.v[i], f, of->repeat);
     return rate;
 }
 
-static struct mt_step_part part_of(const struct mt_rule *rule, const struct mt_baseline_device *d,
+static struct mt_step_part part_of(const struct mt_rule *rule, const struct in_steps *of,
                                    int64_t figure_b)
 {
     static const struct mt_rule whole;
-    double leak_b = rate_of(rule, d, MT_FIG_PER_STEP_B),
-           suspect_b = rate_of(rule, d, MT_FIG_SUSPECT_PER_STEP_B);
-    return (struct mt_step_part){.step_n = d->v[MT_FIG_STEP_N],
-                                 .levels = &d->levels,
+    double leak_b = rate_of(rule, of, MT_FIG_PER_STEP_B),
+           suspect_b = rate_of(rule, of, MT_FIG_SUSPECT_PER_STEP_B);
+    return (struct mt_step_part){.step_n = of->own.step_n,
+                                 .levels = &of->own.levels,
                                  .at_end = rule->kind->figure == MT_FIG_AT_END_B,
                                  .partial = mt_check_is_partial(rule),
                                  .figure_b = figure_b,
-                                 .others_b = rate_of(&whole, d, MT_FIG_PER_STEP_B) - leak_b,
+                                 .others_b = rate_of(&whole, of, MT_FIG_PER_STEP_B) - leak_b,
                                  .leak_b = leak_b,
                                  /* files of earlier versions do not say */
                                  .suspect_b = suspect_b > leak_b ? suspect_b : leak_b};
@@ -45,8 +51,8 @@ static bool curve_turns(const struct mt_checked *c, const struct mt_step_part pa
 }
 
 /* more_n: so many more steps in the baseline than it says. */
-static bool verdict_turns(const struct mt_checked *c, const struct mt_baseline_device *base,
-                          const struct mt_baseline_device *new, int64_t more_n)
+static bool verdict_turns(const struct mt_checked *c, const struct in_steps *base,
+                          const struct in_steps *new, int64_t more_n)
 {
     struct mt_step_part part[2] = {part_of(c->rule, base, c->base),
                                    part_of(c->rule, new, c->measured)};
@@ -68,8 +74,8 @@ static bool grows(const struct mt_step_part *p)
 }
 
 /* With steps that are unknown, on one side or both, whatever grows may turn the verdict. */
-static void doubt_unknown(const struct mt_baseline_device *base,
-                          const struct mt_baseline_device *new, struct mt_checked *c)
+static void doubt_unknown(const struct in_steps *base, const struct in_steps *new,
+                          struct mt_checked *c)
 {
     const struct mt_step_part part[2] = {part_of(c->rule, base, c->base),
                                          part_of(c->rule, new, c->measured)};
@@ -80,15 +86,45 @@ static void doubt_unknown(const struct mt_baseline_device *base,
                       part[0].step_n == MT_BASELINE_UNKNOWN ? "baseline" : "run");
 }
 
-/* A file of repeats that differ in their steps says by how many, not which has how many. */
-static void doubt_differing(const struct mt_baseline_device *base,
-                            const struct mt_baseline_device *new, struct mt_checked *c)
+/* An older file of repeats that differ in their steps says by how many, not which has how many. */
+static void doubt_differing(const struct in_steps *base, const struct in_steps *new,
+                            struct mt_checked *c)
 {
-    const int64_t spread_n = base->spread[MT_FIG_STEP_N];
+    const int64_t spread_n = base->device->steps.n ? 0 : base->device->spread[MT_FIG_STEP_N];
     if (spread_n &&
         (verdict_turns(c, base, new, -spread_n) || verdict_turns(c, base, new, spread_n)))
         mt_check_open(c, "the repeats of the baseline differ in their steps: with equally many, "
                          "the verdict could differ");
+}
+
+static void doubt(const struct in_steps *base, const struct in_steps *new, struct mt_checked *c)
+{
+    if (base->own.step_n == MT_BASELINE_UNKNOWN || new->own.step_n == MT_BASELINE_UNKNOWN)
+        doubt_unknown(base, new, c);
+    else if (verdict_turns(c, base, new, 0))
+        mt_check_open(
+            c,
+            "the baseline has %lld steps and the run %lld: with equally many, the verdict "
+            "could differ",
+            (long long)base->own.step_n, (long long)new->own.step_n);
+    else
+        doubt_differing(base, new, c);
+}
+
+/* All repeats of a side, be they runs or those of a file. */
+struct all_in_steps {
+    MT_VEC(struct in_steps) v;
+};
+
+static struct all_in_steps all_of(const struct mt_repeats *side, const char *device)
+{
+    struct all_in_steps all = {0};
+    for (size_t i = 0; i < side->v.n; i++) {
+        const struct mt_baseline_device *d = mt_baseline_same_device(&side->v.v[i], device);
+        for (size_t k = 0; d && k < mt_baseline_repeats(&side->v.v[i]); k++)
+            *mt_vec_push(&all.v) = (struct in_steps){d, k, mt_baseline_steps_in(d, k)};
+    }
+    return all;
 }
 
 void mt_check_doubt_steps(const struct mt_repeats *new, const struct mt_repeats *base,
@@ -96,21 +132,10 @@ void mt_check_doubt_steps(const struct mt_repeats *new, const struct mt_repeats 
 {
     if (!base || !c->rule->kind->growth || c->rule->kind->steps)
         return;
-    for (size_t i = 0; i < base->v.n; i++)
-        for (size_t k = 0; k < new->v.n && c->verdict != MT_CHECK_INCONCLUSIVE; k++) {
-            const struct mt_baseline_device *a = mt_baseline_same_device(&base->v.v[i], c->device);
-            const struct mt_baseline_device *b = mt_baseline_same_device(&new->v.v[k], c->device);
-            if (a && b &&
-                (a->v[MT_FIG_STEP_N] == MT_BASELINE_UNKNOWN ||
-                 b->v[MT_FIG_STEP_N] == MT_BASELINE_UNKNOWN))
-                doubt_unknown(a, b, c);
-            else if (a && b && verdict_turns(c, a, b, 0))
-                mt_check_open(
-                    c,
-                    "the baseline has %lld steps and the run %lld: with equally many, the verdict "
-                    "could differ",
-                    (long long)a->v[MT_FIG_STEP_N], (long long)b->v[MT_FIG_STEP_N]);
-            else if (a && b)
-                doubt_differing(a, b, c);
-        }
+    struct all_in_steps a = all_of(base, c->device), b = all_of(new, c->device);
+    for (size_t i = 0; i < a.v.n; i++)
+        for (size_t k = 0; k < b.v.n && c->verdict != MT_CHECK_INCONCLUSIVE; k++)
+            doubt(&a.v.v[i], &b.v.v[k], c);
+    mt_vec_free(&a.v);
+    mt_vec_free(&b.v);
 }

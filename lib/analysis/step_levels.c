@@ -66,6 +66,19 @@ void mt_step_levels_copy(struct mt_step_levels *to, const struct mt_step_levels 
         *mt_vec_push(&to->ends) = from->ends.v[i];
 }
 
+bool mt_step_levels_same(const struct mt_step_levels *a, const struct mt_step_levels *b)
+{
+    bool same = a->last_b == b->last_b && a->after_b == b->after_b && a->rises.n == b->rises.n &&
+                a->ends.n == b->ends.n;
+    for (size_t i = 0; i < a->rises.n && same; i++)
+        same = a->rises.v[i].step_n == b->rises.v[i].step_n &&
+               a->rises.v[i].level_b == b->rises.v[i].level_b;
+    for (size_t i = 0; i < a->ends.n && same; i++)
+        same = a->ends.v[i].step_n == b->ends.v[i].step_n &&
+               a->ends.v[i].level_b == b->ends.v[i].level_b;
+    return same;
+}
+
 void mt_step_levels_free(struct mt_step_levels *l)
 {
     mt_vec_free(&l->rises);

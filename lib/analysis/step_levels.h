@@ -30,6 +30,7 @@ enum mt_status mt_step_levels_load(struct mt_db *db, const struct mt_run *run,
                                    const struct mt_run_device *device, const struct mt_steps *steps,
                                    struct mt_step_levels *out, struct mt_err *err);
 void mt_step_levels_copy(struct mt_step_levels *to, const struct mt_step_levels *from);
+bool mt_step_levels_same(const struct mt_step_levels *a, const struct mt_step_levels *b);
 void mt_step_levels_free(struct mt_step_levels *l);
 
 /* One of two figures. */

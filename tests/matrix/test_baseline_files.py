@@ -154,10 +154,10 @@ def program(rng, n, sites, noise):
             size = (size + rng.choice(noise)) * (step + 1 if kind == "grow" else 1)
             trace.op(name, at, 40)
             queue = held.setdefault(name, [])
-            if (kind == "leak" and step % every) or (kind == "state" and step):
+            if (kind == "leak" and step % every) or (kind == "state" and step) or (kind == "late" and step < n - every):
                 continue
             trace.record(at + 2, size, address, device)
-            (tmp if kind == "tmp" else queue).append((-size, address, device))
+            (tmp if kind in ("tmp", "late") else queue).append((-size, address, device))
             if (kind == "cache" and len(queue) > every) or (kind == "grow" and len(queue) > 1) or (kind == "queue" and step % every):
                 trace.record(at + 5, *queue.pop(0))
         for k, block in enumerate(tmp):
@@ -177,14 +177,18 @@ def changed(rng, sites):
     return sites
 
 
-def random_pair(seed):
+def random_pair(seed, uneven=False):
+    """uneven: repeats differ in their steps."""
     rng = random.Random(seed)
     devices = rng.choice(([inputs.CPU], [inputs.CPU, inputs.CUDA0]))
     sites = [[f"aten::s{k}", rng.choice(KINDS), rng.choice((64, 999, 4096, 100000)), rng.choice((1, 2, 3)), rng.choice(devices)]
              for k in range(rng.randint(1, 5))]
     n, more, noise = rng.choice((4, 6, 8, 12)), rng.choice((0, -1, 2, 4, 7)), rng.choice(((0,), (0, 8)))
-    repeats = rng.choice((1, 1, 3))
-    there = [write(f"seed{seed}a{k}", program(rng, n, sites, noise + (0,) * k)) for k in range(repeats)]
+    repeats = rng.choice((1, 1, 3)) if not uneven else rng.choice((2, 3, 4, 5))
+    lengths = [n + rng.choice((0, 0, 1, -1, 3)) if uneven else n for _ in range(repeats)]
+    if uneven:
+        sites.append(["aten::late", "late", 150000, rng.choice((1, 2)), devices[0]])
+    there = [write(f"seed{seed}a{k}", program(rng, lengths[k], sites, noise + ((0, 100000) if uneven else (0,)) * k)) for k in range(repeats)]
     new = changed(rng, sites)
     here = [write(f"seed{seed}b{k}", program(rng, n + more, new, noise + (0,) * k)) for k in range(repeats)]
     same(here, there, limits=("0", "5%"), sites=([], ["--op", "s[01]"]))
@@ -193,6 +197,8 @@ def random_pair(seed):
 
 for seed in range(40):
     random_pair(seed)
+for seed in range(100, 130):
+    random_pair(seed, uneven=True)
 
 # What grows as a candidate, by a fifth more, in runs of which either may be longer: more is more.
 for name, sizes in (("grows", (100000, 120000)), ("halves", (100001, 120001))):

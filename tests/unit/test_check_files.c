@@ -117,6 +117,18 @@ static const struct file_row file_rows[] = {
      BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [],\n" FIGURES
               ", \"end_by_step\": [[0, 5],\n[1]]}]"),
      "must list pairs", NULL, 4},
+    {"baseline: steps of a repeat that is not there", true,
+     BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [],\n" FIGURES
+              ",\n\"steps_of_each\": [{\"step_n\": 8}]}]"),
+     "steps of 1 of 0 repeats", NULL, 4},
+    {"baseline: levels of a repeat that fall", true,
+     BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [],\n" FIGURES
+              ", \"steps_of_each\": [{\"step_n\": 8, \"end_by_step\": [[0, 5],\n[0, 4]]}]}]"),
+     "of ever more steps from 0 on", NULL, 4},
+    {"baseline: levels of a repeat by another name", true,
+     BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [],\n" FIGURES
+              ", \"steps_of_each\": [{\n\"steps\": 8}]}]"),
+     "\"steps\"", NULL, 4},
     {"baseline: a reason without a run", true,
      BASELINE("\"devices\": [{\"device\": \"cpu\", \"sites\": [],\n" FIGURES
               ", \"unknown\": [\n{\"why\": \"is cut\", \"figures\": []}]}]"),
