@@ -19,6 +19,7 @@ static struct mt_rows rows = MT_ROWS(10);
 /* What is compared: blocks by where they were allocated, ops by their name; --by is for both. */
 struct comparison {
     const char *devices[2]; /* that are compared; NULL: the one of BASE with most bytes allocated */
+    char shared[32];        /* of those that both have, if NEW lacks that one */
     struct mt_view view[2];
     struct mt_diff live, op;
     int other_n;   /* further devices of the run that has more of them */
@@ -217,8 +218,8 @@ static enum mt_status load_sides(struct comparison *c, struct mt_err *err)
     return MT_OK;
 }
 
-static enum mt_status open_sides(const char *const refs[2], struct comparison *c,
-                                 struct mt_err *err)
+static enum mt_status open_devices(const char *const refs[2], struct comparison *c,
+                                   struct mt_err *err)
 {
     for (int s = 0; s < 2; s++) {
         struct mt_diff_side *from = &c->live.side[s], *to = &c->op.side[s];
@@ -230,6 +231,43 @@ static enum mt_status open_sides(const char *const refs[2], struct comparison *c
         to->run = from->run;
         to->device = from->device;
     }
+    return MT_OK;
+}
+
+/* Of the devices of BASE that NEW has, too, that with most bytes allocated; "": none. */
+static enum mt_status find_shared(struct comparison *c, struct mt_err *err)
+{
+    struct mt_run_device *of[2] = {NULL, NULL};
+    size_t n[2] = {0, 0};
+    enum mt_status st = MT_OK;
+    for (int s = 0; s < 2 && st == MT_OK; s++)
+        st = mt_run_devices(c->view[s].db, &c->view[s].run, &of[s], &n[s], err);
+    for (size_t i = 0; i < n[0] && st == MT_OK && !c->shared[0]; i++)
+        for (size_t k = 0; k < n[1]; k++)
+            if (strcmp(of[0][i].name, of[1][k].name) == 0 && !mt_process_is_device(of[0][i].name))
+                snprintf(c->shared, sizeof c->shared, "%s", of[0][i].name);
+    free(of[0]);
+    free(of[1]);
+    return st;
+}
+
+/* A device that NEW lacks is no answer, but another one may have got worse. */
+static enum mt_status open_sides(const char *const refs[2], struct comparison *c,
+                                 struct mt_err *err)
+{
+    struct mt_err unused = MT_ERR_INIT;
+    enum mt_status st = open_devices(refs, c, err);
+    bool lacks = st == MT_EUSAGE && err->cannot_tell && !c->devices[0] && c->view[1].run.id;
+    if (exit_code_wanted && lacks && find_shared(c, &unused) == MT_OK && c->shared[0]) {
+        for (int s = 0; s < 2; s++) {
+            mt_view_close(&c->view[s]);
+            c->view[s] = (struct mt_view){0};
+        }
+        *err = unused;
+        c->devices[0] = c->devices[1] = c->shared;
+        st = open_devices(refs, c, err);
+    }
+    MT_TRY(st);
     MT_TRY(check_known(c, err));
     return settle_sites(c, err);
 }

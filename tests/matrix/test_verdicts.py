@@ -396,6 +396,12 @@ for run, allowed in ((calm, (0,)), (leaky, (1,)), (tall, (0,))):
     verdict((0,), "check", run, "--max-growth-per-step", "0", "--device", "cpu")
     verdict((0,), "check", run, "--max-peak", "2MiB", "--op", "aten::busy")  # nothing of it on the other device
     verdict((3,), "check", run, "--max-peak", "2MiB", "--op", "no such op")
+# The main device of BASE is not in NEW: of that nothing is known, but what got worse elsewhere did so.
+main = write("main_cuda", document(lines(beside(0, 1000, inputs.CUDA1, inputs.CPU))))
+for new, allowed in ((write("lacks_taller", document(lines(beside(0, 3000, inputs.CPU, inputs.CPU)))), (1,)),
+                     (write("lacks_same", document(lines(beside(0, 1000, inputs.CUDA0, inputs.CPU)))), CANNOT)):
+    verdict(allowed, "diff", main, new, "--exit-code")
+    verdict(allowed, "check", new, "--baseline", main, "--max-peak-growth", "0")
 rising = [write(f"rising_{n}", document(lines(beside(n)))) for n in (10, 20, 30)]
 verdict((1,), "leaks", *rising, "--fail")
 verdict((1,), "leaks", only_cpu, *rising, "--fail")
