@@ -17,7 +17,7 @@ enum {
 bool mt_leaks_runs_hide(const struct mt_leaks_runs *s)
 {
     return s->ends.unknown || s->leaves_out || s->at_least || s->leaking_n ||
-           mt_run_ends_renamed(&s->ends);
+           mt_run_ends_renamed(&s->ends, s->wanted->min_b);
 }
 
 static struct mt_cell known_cell(bool known, struct mt_cell cell)
@@ -234,7 +234,7 @@ static void describe(struct mt_leaks_runs *s, const struct mt_leaks_answer *answ
     if (s->at_least)
         mt_report_note(r, "At the end of runs more may be alive than is listed, so that no leak "
                           "from run to run can be ruled out.");
-    if (!answer->leaking && !s->ends.unknown && mt_run_ends_renamed(&s->ends))
+    if (!answer->leaking && !s->ends.unknown && mt_run_ends_renamed(&s->ends, s->wanted->min_b))
         mt_report_note(r, "More is alive at the end of each run, though no site grows in all of "
                           "them: some may be called otherwise in other runs, as without stacks.");
     if (s->leaking_n)

@@ -218,7 +218,7 @@ static void note_missing(struct mt_ranks *r, struct mt_report *notes)
         ranks[i] = r->all.v[i].place.rank;
     char *text = mt_ranks_missing_text(ranks_of_job(r), ranks, r->all.n, &r->missing_n);
     if (text)
-        mt_report_note(notes, "%s", text);
+        mt_report_note_once(notes, text); /* of two groups */
     free(text);
     free(ranks);
 }

@@ -101,6 +101,49 @@ static bool measure_base(const struct mt_rule *rule, const struct mt_repeats *ne
     return false;
 }
 
+static bool lacks_device(const struct mt_repeats *side, const char *device)
+{
+    bool any = false;
+    for (size_t i = 0; i < side->v.n; i++)
+        any |= mt_baseline_same_device(&side->v.v[i], device) != NULL;
+    return !any;
+}
+
+/* Whether a site ever had memory; calls it may have on every device. */
+static bool has_memory(const struct mt_baseline *b, const struct mt_baseline_site *s)
+{
+    bool any = false;
+    for (int f = 0; f < MT_FIG_BASELINE_N; f++)
+        for (size_t i = 0; i < mt_baseline_repeats(b) && f != MT_FIG_CALLS_N; i++)
+            any |= mt_baseline_figure_in(s, (enum mt_figure)f, i) != 0;
+    return any;
+}
+
+/* Whether a rule of growth is about sites of a device that one side lacks, and on the other none of
+ * them has any memory: they are elsewhere. */
+static bool is_elsewhere(const struct mt_rule *rule, const struct mt_repeats *new,
+                         const struct mt_repeats *base, const struct mt_checked *c)
+{
+    const bool named = rule->device && strcmp(rule->device, c->device) == 0;
+    const struct mt_repeats *side = base && lacks_device(new, c->device) ? base : new;
+    struct mt_checked unused = *c;
+    struct mt_measured m;
+    if (!base || !rule->kind->growth || !mt_check_is_partial(rule) || named ||
+        (side == new && !lacks_device(base, c->device)) ||
+        !mt_check_measure(rule, rule->kind->figure, &(struct mt_check_side){side, "", false},
+                          &unused, &m) ||
+        m.unlisted)
+        return false;
+    bool any = false;
+    for (size_t i = 0; i < side->v.n; i++) {
+        const struct mt_baseline_device *d = mt_baseline_same_device(&side->v.v[i], c->device);
+        for (size_t k = 0; d && k < d->sites.n; k++)
+            any |=
+                mt_rule_is_about(rule, &d->sites.v[k]) && has_memory(&side->v.v[i], &d->sites.v[k]);
+    }
+    return !any;
+}
+
 /* Whether the repeats of the run are of recorders that count the same; else opens it: they have no
  * median. */
 static bool repeats_alike(const struct mt_repeats *new, struct mt_checked *c)
@@ -293,6 +336,47 @@ void mt_check_rule(const struct mt_rule *rule, const struct mt_repeats *new,
     mt_check_rule_on(rule, device, new, base, same_run, out);
 }
 
+static const char none_matches[] = "no site matches this op and scope";
+
+/* What was measured with the limit. */
+static void compare(const struct mt_rule *rule, const struct mt_repeats *new,
+                    const struct mt_repeats *base, bool same_run, const struct mt_check_side *side,
+                    const struct mt_measured *m, struct mt_checked *out)
+{
+    out->measured = m->median;
+    out->spread = m->spread;
+    out->doubt = m->doubt;
+    out->least = m->part.run != NULL;
+    out->unlisted = m->unlisted;
+    out->new_index = m->index;
+    const struct mt_baseline_device *d = mt_baseline_same_device(&new->v.v[m->index], out->device);
+    out->profiled = d->profiled;
+    if (mt_baseline_has_other(rule->kind->figure) && rule->kind->process)
+        out->other = &d->other[mt_baseline_other(rule->kind->figure)];
+    bool found = m->found;
+    if (rule->kind->growth && !measure_base(rule, new, base, same_run, out, &found))
+        return;
+    out->nothing_matches = mt_check_is_partial(rule) && !found;
+    if (out->nothing_matches)
+        mt_check_open(out, none_matches);
+    else if (repeats_alike(new, out))
+        judge(out);
+    doubt_part(m, out);
+    doubt_unlisted(new, out);
+    mt_check_doubt_older(new, base, out);
+    mt_check_doubt_steps(new, base, out);
+    doubt_growth(new, out);
+    doubt_median(new, m, out);
+    doubt_candidates(side, out);
+    use_bounds(new, out);
+    if (out->verdict != MT_CHECK_FAIL)
+        return;
+    out->look = true;
+    out->look_index = out->new_index;
+    mt_check_explain(rule, rule->kind->growth ? &base->v.v[out->base_index] : NULL,
+                     &new->v.v[out->new_index], out);
+}
+
 void mt_check_rule_on(const struct mt_rule *rule, const char *device, const struct mt_repeats *new,
                       const struct mt_repeats *base, bool same_run, struct mt_checked *out)
 {
@@ -319,40 +403,11 @@ void mt_check_rule_on(const struct mt_rule *rule, const char *device, const stru
         mt_check_open(out, "the run '%s' holds no memory records", new->v.v[0].run);
     if (out->why[0])
         return;
-    if (!mt_check_measure(rule, rule->kind->figure, &side, out, &m)) {
-        use_bounds(new, out);
-        return;
-    }
-    out->measured = m.median;
-    out->spread = m.spread;
-    out->doubt = m.doubt;
-    out->least = m.part.run != NULL;
-    out->unlisted = m.unlisted;
-    out->new_index = m.index;
-    const struct mt_baseline_device *d = mt_baseline_same_device(&new->v.v[m.index], out->device);
-    out->profiled = d->profiled;
-    if (mt_baseline_has_other(rule->kind->figure) && rule->kind->process)
-        out->other = &d->other[mt_baseline_other(rule->kind->figure)];
-    bool found = m.found;
-    if (rule->kind->growth && !measure_base(rule, new, base, same_run, out, &found))
-        return;
-    out->nothing_matches = mt_check_is_partial(rule) && !found;
+    out->nothing_matches = is_elsewhere(rule, new, base, out);
     if (out->nothing_matches)
-        mt_check_open(out, "no site matches this op and scope");
-    else if (repeats_alike(new, out))
-        judge(out);
-    doubt_part(&m, out);
-    doubt_unlisted(new, out);
-    mt_check_doubt_older(new, base, out);
-    mt_check_doubt_steps(new, base, out);
-    doubt_growth(new, out);
-    doubt_median(new, &m, out);
-    doubt_candidates(&side, out);
-    use_bounds(new, out);
-    if (out->verdict != MT_CHECK_FAIL)
-        return;
-    out->look = true;
-    out->look_index = out->new_index;
-    mt_check_explain(rule, rule->kind->growth ? &base->v.v[out->base_index] : NULL,
-                     &new->v.v[out->new_index], out);
+        mt_check_open(out, none_matches);
+    else if (!mt_check_measure(rule, rule->kind->figure, &side, out, &m))
+        use_bounds(new, out);
+    else
+        compare(rule, new, base, same_run, &side, &m, out);
 }

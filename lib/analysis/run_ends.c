@@ -138,8 +138,9 @@ enum mt_verdict mt_run_ends_judge(const struct mt_run_ends *e, const struct mt_r
     return rises && !falls ? MT_VERDICT_CANDIDATE : MT_VERDICT_STATE;
 }
 
-bool mt_run_ends_renamed(const struct mt_run_ends *e)
+bool mt_run_ends_renamed(const struct mt_run_ends *e, int64_t min_b)
 {
+    double all = 0;
     bool renamed = false, rises = e->run_n >= MT_RUN_ENDS_MIN;
     for (size_t i = 1; i < e->run_n && rises; i++) {
         int64_t sum = 0, gone = 0, new = 0;
@@ -150,7 +151,8 @@ bool mt_run_ends_renamed(const struct mt_run_ends *e)
             mt_wrap_inc(&new, was ? 0 : is);
         }
         rises = sum > 0;
+        all += (double)sum;
         renamed |= gone > 0 && new >= gone;
     }
-    return rises && renamed;
+    return rises && renamed && all >= (double)min_b * (double)(e->run_n - 1);
 }

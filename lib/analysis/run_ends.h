@@ -47,7 +47,8 @@ enum mt_verdict mt_run_ends_judge(const struct mt_run_ends *e, const struct mt_r
 
 /* Whether more is alive at the end of each run than of the one before, of three or more, and some
  * sites hold nothing any more where others begin to hold as much: they may be the same, under
- * another name, as of recordings with stacks and without. That no site grows is then no answer. */
-bool mt_run_ends_renamed(const struct mt_run_ends *e);
+ * another name, as of recordings with stacks and without. That no site grows is then no answer, if
+ * all together grow by min_b in a run. */
+bool mt_run_ends_renamed(const struct mt_run_ends *e, int64_t min_b);
 
 #endif

@@ -396,6 +396,25 @@ for run, allowed in ((calm, (0,)), (leaky, (1,)), (tall, (0,))):
     verdict((0,), "check", run, "--max-growth-per-step", "0", "--device", "cpu")
     verdict((0,), "check", run, "--max-peak", "2MiB", "--op", "aten::busy")  # nothing of it on the other device
     verdict((3,), "check", run, "--max-peak", "2MiB", "--op", "no such op")
+# Of sites that may have got another name, too, --min is what all together grow by in a run.
+renamed = []
+for op, size in (("aten::one", 2000), ("aten::two", 3000), ("aten::three", 4000)):
+    trace = inputs.Trace()
+    trace.op(op, 10, 40)
+    for t, n, address in ((12, size, 4096), (13, 9, 64), (14, -9, 64)):
+        trace.record(t, n, address)
+    renamed.append(write(f"renamed_{size}", document(lines(trace))))
+verdict(CANNOT, "leaks", *renamed, "--fail")
+verdict((0,), "leaks", *renamed, "--fail", "--min", "3000")
+
+# A rule about sites says nothing of a device without any, be it that one side has no such device; unless that is all there is.
+for base, new in ((tall, only_cpu), (only_cpu, tall)):
+    m.run("export", "--baseline", base, "-o", "elsewhere.base", codes=(0,))
+    for baseline in (base, "elsewhere.base"):
+        for op, device, allowed in (("aten::busy", (), (0,)), ("aten::quiet", (), CANNOT), ("aten::busy", ("--device", "cuda:0"), CANNOT),
+                                    ("no such op", (), CANNOT)):
+            verdict(allowed, "check", new, "--baseline", baseline, "--max-peak-growth", "5%", "--op", op, *device)
+
 # The main device of BASE is not in NEW: of that nothing is known, but what got worse elsewhere did so.
 main = write("main_cuda", document(lines(beside(0, 1000, inputs.CUDA1, inputs.CPU))))
 for new, allowed in ((write("lacks_taller", document(lines(beside(0, 3000, inputs.CPU, inputs.CPU)))), (1,)),
