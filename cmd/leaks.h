@@ -92,6 +92,12 @@ enum mt_status mt_leaks_of_processes(struct mt_view *v, const struct mt_leaks_wa
                                      struct mt_report *r, struct mt_leaks_answer *answer,
                                      struct mt_err *err);
 
+/* The one that is asked about where none is named: the command, or what a log is about, whatever
+ * its children have; else of several the one with most that was not there for a short time only,
+ * which says nothing, unless all were. Errors: MT_EDB. */
+enum mt_status mt_leaks_first_process(struct mt_view *v, const char *named, int64_t warmup,
+                                      struct mt_run_device *out, struct mt_err *err);
+
 /* Adds what one process says to the answer. asked: it is the one that is asked about, which has to
  * be known. */
 void mt_leaks_judge(const struct mt_growth_process *p, bool asked, int64_t min_b,

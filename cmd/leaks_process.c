@@ -362,16 +362,38 @@ static void explain(struct judged *j, const struct mt_traced_all *traced)
                        j->v->run.name, mt_gaps_text(j->gaps));
 }
 
-/* The command, or what a log is about, whatever its children have. */
-static const struct mt_run_device *first_of(const struct mt_run_device *shown,
-                                            const struct mt_run_device *all, size_t n)
+static bool is_command(const struct mt_run_device *device)
 {
     char name[32];
     mt_device_name(MT_DEVICE_PROCESS, -1, name);
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(all[i].name, name) == 0)
-            return &all[i];
-    return shown;
+    return strcmp(device->name, name) == 0;
+}
+
+enum mt_status mt_leaks_first_process(struct mt_view *v, const char *named, int64_t warmup,
+                                      struct mt_run_device *out, struct mt_err *err)
+{
+    struct mt_run_device *all = NULL;
+    struct mt_growth_process p;
+    size_t n = 0, first;
+    bool found = false;
+    *out = v->device;
+    if (named)
+        return MT_OK;
+    enum mt_status st = mt_run_devices(v->db, &v->run, &all, &n, err);
+    for (first = 0; first < n && st == MT_OK && !is_command(&all[first]);)
+        first++;
+    found = first < n;
+    for (size_t i = 0; i < n && st == MT_OK && !found; i++) {
+        if (!mt_device_is_process(&all[i]) || mt_device_is_processes(&all[i]))
+            continue;
+        st = mt_growth_load(v->db, &v->run, &all[i], &v->blocks.steps, warmup, &p, NULL, err);
+        found = st == MT_OK && !p.young;
+        first = i;
+    }
+    if (found)
+        *out = all[first];
+    free(all);
+    return st;
 }
 
 enum mt_status mt_leaks_of_processes(struct mt_view *v, const struct mt_leaks_wanted *w,
@@ -380,6 +402,7 @@ enum mt_status mt_leaks_of_processes(struct mt_view *v, const struct mt_leaks_wa
 {
     struct judged j = {.v = v, .wanted = w, .r = r, .answer = answer};
     struct mt_run_device *all = NULL;
+    struct mt_run_device first;
     struct mt_traced_all traced = {0};
     size_t n = 0;
     enum mt_status st = MT_OK;
@@ -387,16 +410,16 @@ enum mt_status mt_leaks_of_processes(struct mt_view *v, const struct mt_leaks_wa
     add_columns(r);
     if (!w->device)
         MT_TRY_OUT(mt_run_devices(v->db, &v->run, &all, &n, err));
-    const struct mt_run_device *first = first_of(&v->device, all, n);
+    MT_TRY_OUT(mt_leaks_first_process(v, w->device, w->warmup, &first, err));
     for (size_t i = 0; i <= n; i++) {
-        struct found f = {.device = i ? &all[i - 1] : first};
-        if (i && !mt_leaks_is_other(f.device, first))
+        struct found f = {.device = i ? &all[i - 1] : &first};
+        if (i && !mt_leaks_is_other(f.device, &first))
             continue;
         MT_TRY_OUT(load(&j, &f, err));
         add(&j, &f, !i);
         mt_jumps_free(&f.jumps);
     }
-    MT_TRY_OUT(mt_traced_load(v->db, &v->run, first, &traced, err));
+    MT_TRY_OUT(mt_traced_load(v->db, &v->run, &first, &traced, err));
     explain(&j, &traced);
     r->columns.v[METRIC].hidden = !j.asked_malloc;
     for (int i = 0; i <= MT_PER_EVENT; i++)

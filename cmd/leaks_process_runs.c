@@ -97,21 +97,6 @@ out:
     return st;
 }
 
-/* The command, unless another process is asked for. */
-static enum mt_status choose(const struct side *s, struct mt_view *v, struct mt_err *err)
-{
-    struct mt_run_device *all = NULL;
-    size_t n = 0;
-    if (s->wanted->device)
-        return MT_OK;
-    MT_TRY(mt_run_devices(v->db, &v->run, &all, &n, err));
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(all[i].name, "process") == 0)
-            v->device = all[i];
-    free(all);
-    return MT_OK;
-}
-
 static enum mt_status add_run(struct side *s, size_t i, size_t n, const char *ref,
                               struct mt_err *err)
 {
@@ -131,7 +116,7 @@ static enum mt_status add_run(struct side *s, size_t i, size_t n, const char *re
     if (i == 0 || i == n - 1)
         mt_report_run(s->r, i > 0, v.run.id, v.run.name, v.run.time_unit);
     mt_notes_of_run(s->r, v.run.name, &v.run.notes, MT_LEAKS_ABOUT);
-    MT_TRY_OUT(choose(s, &v, err));
+    MT_TRY_OUT(mt_leaks_first_process(&v, s->wanted->device, s->wanted->warmup, &v.device, err));
     st = add_processes(s, &v, err);
 out:
     mt_view_close(&v);

@@ -55,8 +55,16 @@ asked("pid_idle", pidstat(300, lambda i: 50000), PER_MINUTE, FINE, 2)
 asked("pid_grows", pidstat(300, lambda i: 50000 + 100 * i), PER_MINUTE, WORSE, 2)
 # what was there for a short time is left out, unless it is seen to grow
 asked("pid_brief", pidstat(300, lambda i: 50000 * (i < 20)), PER_MINUTE, FINE, 1)
+asked("pid_brief_large", pidstat(300, lambda i: 900000 * (i < 20)), PER_MINUTE, FINE, 1)
 asked("pid_once", pidstat(300, lambda i: 50000 * (i == 20)), PER_MINUTE, FINE, 1)
 
+
+# so it is for leaks, whichever has most
+for name in ("pid_idle", "pid_brief", "pid_brief_large", "pid_once"):
+    m.run("leaks", name, "--fail", codes=(FINE,))
+    m.run("leaks", name, name, "--fail", codes=(FINE,))
+m.run("leaks", "pid_grows", "--fail", codes=(WORSE,))
+m.run("leaks", "pid_brief_large", "--fail", "--device", "process:8", codes=(CANNOT,))
 
 # ---- whose lines they are, by what stands in front of them ----
 
