@@ -375,6 +375,29 @@ static void what_just_stands_out(void **unused)
     }
 }
 
+/* Of several rises at once the steepest is when it happened; a window may begin late. */
+static void when_it_jumps(void **unused)
+{
+    static const int64_t rises_mib[] = {1, 4, 1};
+    const struct mt_window late = {2000, 3000};
+    struct mt_levels l = {.start_b = 10 * MIB};
+    struct mt_jumps j;
+    int64_t level_b = 10 * MIB;
+    (void)unused;
+    for (size_t i = 0; i < MT_ARRAY_LEN(rises_mib); i++) {
+        level_b += rises_mib[i] * MIB;
+        *mt_vec_push(&l.all) = (struct mt_level){2501 + 3 * (int64_t)i, level_b, (int64_t)i};
+    }
+    mt_jumps_find(&l, &late, 10, &j);
+    assert_int_equal(j.all.n, 1);
+    assert_int_equal(j.all.v[0].t_ns, 2504);
+    assert_int_equal(j.all.v[0].bytes, 6 * MIB);
+    mt_jumps_free(&j);
+    mt_jumps_find(&l, &late, 501, &j); /* one look */
+    assert_int_equal(j.all.n, 0);
+    mt_levels_free(&l);
+}
+
 /* ---- of what ---- */
 
 /* What rises by 100 MiB, of which malloc has all, nothing or waves. */
@@ -453,6 +476,7 @@ int main(void)
         cmocka_unit_test(what_stands_out),
         cmocka_unit_test(flat_border),
         cmocka_unit_test(what_just_stands_out),
+        cmocka_unit_test(when_it_jumps),
         cmocka_unit_test(causes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
