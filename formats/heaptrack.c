@@ -27,7 +27,8 @@ struct reader {
     uint64_t version, line_n, beside;
     int64_t page_b;
     bool head, ended; /* the version is known; what ends a log was there last */
-    bool is_raw;
+    bool is_raw, own; /* heaptrack itself wrote it: it names the command */
+    bool stopped;     /* `R` is the last line: heaptrack writes it when the program ends */
 };
 
 static enum mt_status fail(struct reader *r, struct mt_err *err)
@@ -76,6 +77,7 @@ static enum mt_status events(struct reader *r, struct mt_err *err)
         const char *next = r->lines.at;
         const size_t n = mt_ht_event_lines(&next, r->lines.end, (uint32_t)mt_heap_kind_n(r->heap),
                                            v, MT_HEAP_BATCH);
+        r->stopped &= n == 0;
         enum mt_status st = mt_heap_kind_events(r->heap, v, n, &done, err);
         r->lines.at = done == n ? next : pass_lines(r->lines.at, done);
         if (st != MT_OK) {
@@ -159,6 +161,16 @@ static void resident(struct reader *r, struct mt_fields f)
         skip(r);
     else
         mt_heap_sample(r->heap, MT_METRIC_RSS, (int64_t)pages * r->page_b);
+}
+
+/* The trailer of an interpreted log, which heaptrack_interpret writes behind whatever there is: of a
+ * program that was killed, or ended by _exit() or exec(), what heaptrack had not written yet is not
+ * there. */
+static void trailer(struct reader *r)
+{
+    if (!r->is_raw && !r->ended && r->own && !r->stopped && r->rec->event_n)
+        mt_rec_note(r->rec, MT_NOTE_CUT, (int64_t)r->line.offset, 0);
+    r->ended = true;
 }
 
 /* heaptrack was attached here: what came before is forgotten. */
@@ -249,6 +261,7 @@ static enum mt_status other_line(struct reader *r, struct mt_fields f, struct mt
     case 'v':
         return version(r, f, err);
     case 'X':
+        r->own = true;
         meta(r, "command", f);
         break;
     case 'I':
@@ -267,7 +280,8 @@ static enum mt_status other_line(struct reader *r, struct mt_fields f, struct mt
         restart(r);
         break;
     case '#':
-        r->ended |= mt_field_take(&f, "strings:");
+        if (mt_field_take(&f, "strings:"))
+            trailer(r);
         break;
     default:
         skip(r);
@@ -280,6 +294,8 @@ static enum mt_status use_line(struct reader *r, struct mt_err *err)
     if (!r->line.n)
         return MT_OK;
     struct mt_fields f = mt_fields_of(r->line.s + 1, r->line.n - 1);
+    if (*r->line.s != '#')
+        r->stopped = *r->line.s == 'R';
     switch (*r->line.s) {
     case '+':
     case '-':

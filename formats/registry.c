@@ -34,6 +34,8 @@ static const struct look {
     {"\x1f\x8b", 2, "a gzip file that is compressed once more", "Unpack it once first."},
     {"\x28\xb5\x2f\xfd", 4, "a zstd file that is compressed once more", "Unpack it once first."},
     {"\x04\x22\x4d\x18", 4, "an LZ4 file that is compressed once more", "Unpack it once first."},
+    {"# strings: 0\n# ips: 0", 21, "a file of heaptrack without a single line of the program",
+     "The program was killed, or ended by _exit() or exec(), before heaptrack wrote what it had."},
     {"reading file \"", 14, "what heaptrack_print shows of a file",
      "Import that file itself (.zst), which heaptrack wrote."},
     {DASHES "\nCommand:", sizeof DASHES + 8, "what ms_print shows of a file",

@@ -8,7 +8,8 @@
 #include <string.h>
 
 #define V3      "v 10400 3\nX ./a b\nI 1000 5e298f\n"
-#define TRAILER "# strings: 6\n# ips: 4\n"
+#define KILLED  "# strings: 6\n# ips: 4\n"
+#define TRAILER "R 1\n\n" KILLED
 /* 1 program, 2 main, 3 file, 4 f, 5 g, 6 C library, 7 malloc */
 #define STRINGS "s 4 /a/p\ns 4 main\ns 5 a b.c\ns 4 f(x)\ns 1 g\ns 7 libc.so\ns 6 malloc\n"
 /* 1 main, 2 f inlined in g, 3 malloc, 4 somewhere in the C library */
@@ -85,6 +86,11 @@ static const struct summed_file files[] = {
      "error at 180: ends early: heaptrack writes \"# strings\" and \"# ips\" last\n"},
     {"no trailer, --partial", TABLES "a a 1\n+ 0\n",
      " alloc 10 n 1 peak 10 end 10 moments 1 ns 0\nmain 10/10/10\nnote cut 1\n"},
+    {"of a program that was killed", TABLES "a a 1\nc 1\nR 1\n+ 0\n" KILLED,
+     " alloc 10 n 1 peak 10 end 10 moments 1 ns 1000000\nmain 10/10/10\nnote cut 1\n"},
+    {"of another writer, which does not say what is resident",
+     "v 10200 2\ns /a b/p\ns main\ni 1 1 2\nt 1 0\na 5 1\n+ 0\n" KILLED,
+     " alloc 5 n 1 peak 5 end 5 moments 1 ns 0\nmain 5/5/5\n"},
     {"cut in a line, --partial", TABLES "a 5 1\n+ 0\na a 1\n+ 1",
      " alloc 5 n 1 peak 5 end 5 moments 1 ns 0\nmain 5/5/5\nnote cut 1\n"},
     {"behind the trailer", TABLES "a 5 1\n+ 0\n" TRAILER "+ 0\n",
