@@ -158,8 +158,11 @@ static void end_of_part(struct reader *r, const char *name, const char *text)
         }
 }
 
+/* What a leak is stands before its stack: behind that, its frames need the report as it is. */
 static void end_of_leak(struct reader *r, const char *name, const char *text)
 {
+    if (r->added)
+        return;
     if (strcmp(name, "kind") == 0) {
         for (int k = 0; k < MT_LEAK_KIND_N; k++)
             r->kind = kinds[k] && strcmp(text, kinds[k]) == 0 ? (enum mt_leak_kind)k : r->kind;
