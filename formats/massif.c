@@ -284,7 +284,7 @@ static enum mt_status cut_off(struct reader *r, uint64_t offset, const char *why
 }
 
 /* massif writes no end. Yet it marks the peak of every program that frees anything. What
- * heaptrack_print -M writes has no mark, but its head last. */
+ * heaptrack_print -M writes has no mark, but its head last; the peak is between its moments. */
 static enum mt_status check_end(struct reader *r, struct mt_err *err)
 {
     uint64_t end = mt_lines_offset(&r->lines);
@@ -292,9 +292,9 @@ static enum mt_status check_end(struct reader *r, struct mt_err *err)
         return MT_OK;
     if (!r->has_unit)
         return cut_off(r, end, "it does not say what its times are", err);
-    if (r->marked || r->digits == SECONDS)
+    if (r->marked)
         return MT_OK;
-    if (r->fell)
+    if (r->fell && r->digits != SECONDS)
         return cut_off(r, end, "no snapshot is marked as the peak, though memory was freed", err);
     mt_rec_note(r->rec, MT_NOTE_NO_PEAK, (int64_t)end, 0);
     return MT_OK;

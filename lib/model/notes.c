@@ -274,8 +274,8 @@ static const char *const texts[MT_NOTE_N] = {
         "nothing is allocated in this file: the program ended at once, or the recorder "
         "was not loaded into it",
     [MT_NOTE_NO_PEAK] =
-        "massif marks no moment as the peak: the program freed nothing, or the file "
-        "was cut off behind one of them",
+        "no moment is marked as the peak: the program freed nothing, the file was cut off behind "
+        "one of them, or heaptrack_print -M wrote it",
     [MT_NOTE_DUMPS] =
         "made of %N dumps: what was held is known when each was written, and between two of them "
         "more may have been",

@@ -74,7 +74,7 @@ static const struct summed_file massifs[] = {
      " alloc ? n ? peak 5 end ? moments 0 no paths at peak ns 3000000\nnote no_peak 1\n"},
     {"seconds, the head last",
      "snapshot=0\ntime=3.25\nmem_heap_B=5\nheap_tree=empty\ndesc: heaptrack\ntime_unit: s\n",
-     " alloc ? n ? peak 5 end ? moments 0 no paths at peak ns 3250000000\n"},
+     " alloc ? n ? peak 5 end ? moments 0 no paths at peak ns 3250000000\nnote no_peak 1\n"},
     {"a higher snapshot has no tree",
      HEAD SNAPSHOT(0, 1, 100, "peak") TREE SNAPSHOT(1, 2, 101, "empty"),
      " alloc ? n ? peak 101 end ? moments 1 no paths at peak instructions 2\n"},
