@@ -91,6 +91,8 @@ static enum mt_status run_command(const struct mt_cmd *cmd, int argc, char **arg
         if (mt_show_unanswered(cmd->name, err, &failed) != MT_OK)
             *err = failed;
     }
+    if (st == MT_EUSAGE && err->code == st)
+        mt_err_hint(err, "Usage and options: memtool help %s", cmd->name);
     free(args.v);
     return st;
 }
