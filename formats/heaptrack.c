@@ -163,9 +163,9 @@ static void resident(struct reader *r, struct mt_fields f)
         mt_heap_sample(r->heap, MT_METRIC_RSS, (int64_t)pages * r->page_b);
 }
 
-/* The trailer of an interpreted log, which heaptrack_interpret writes behind whatever there is: of a
- * program that was killed, or ended by _exit() or exec(), what heaptrack had not written yet is not
- * there. */
+/* The trailer of an interpreted log, which heaptrack_interpret writes behind whatever there is: of
+ * a program that was killed, or ended by _exit() or exec(), what heaptrack had not written yet is
+ * not there. */
 static void trailer(struct reader *r)
 {
     if (!r->is_raw && !r->ended && r->own && !r->stopped && r->rec->event_n)

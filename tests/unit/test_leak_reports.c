@@ -300,9 +300,10 @@ static const struct summed_file xmls[] = {
      "[definitely lost];main;leaf 0/0/4\n"
      "note reported_again 1\n"},
     {"a text within its stack begins no other report",
-     XML("memcheck") LEAK("Leak_PossiblyLost", "3 bytes in 1 blocks in loss record 1 of 1", 3, 1)
-     "<stack><text>3 bytes in 1 blocks in loss record 1 of 2</text><frame><fn>f</fn></frame>"
-     "</stack>" END,
+     XML("memcheck") LEAK(
+         "Leak_PossiblyLost", "3 bytes in 1 blocks in loss record 1 of 1", 3,
+         1) "<stack><text>3 bytes in 1 blocks in loss record 1 of 2</text><frame><fn>f</fn></frame>"
+            "</stack>" END,
      " alloc ? n ? peak ? end 3 no time 0\n[possibly lost];f 0/0/3\n"},
     {"what is direct is damaged: all of it is",
      XML_DEFAULT("memcheck")
