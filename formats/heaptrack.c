@@ -24,7 +24,7 @@ struct reader {
     struct mt_ht_tables tables;
     struct mt_ht_raw raw; /* of raw logs, where `is_raw` */
     struct mt_line line;
-    uint64_t version, line_n, beside;
+    uint64_t tool, version, line_n, beside;
     int64_t page_b;
     bool head, ended; /* the version is known; what ends a log was there last */
     bool is_raw, own; /* heaptrack itself wrote it: it names the command */
@@ -93,16 +93,15 @@ static enum mt_status events(struct reader *r, struct mt_err *err)
 static enum mt_status version(struct reader *r, struct mt_fields f, struct mt_err *err)
 {
     const uint64_t before_numbers = 0x10200; /* of heaptrack before it numbered its files */
-    uint64_t tool;
     if (r->head)
         return mt_reader_two("logs of heaptrack", r->line.offset, err);
-    if (!mt_field_hex(&f, &tool)) {
+    if (!mt_field_hex(&f, &r->tool)) {
         skip(r);
         return MT_OK;
     }
     r->head = true;
     if (!mt_field_hex(&f, &r->version))
-        r->version = tool == before_numbers;
+        r->version = r->tool == before_numbers;
     if (r->version >= 1 && r->version <= VERSION_MAX)
         return MT_OK;
     MT_FAIL(err, MT_EINPUT, "is a heaptrack log of file version %llu, memtool reads 1 to %d",
@@ -165,10 +164,11 @@ static void resident(struct reader *r, struct mt_fields f)
 
 /* The trailer of an interpreted log, which heaptrack_interpret writes behind whatever there is: of
  * a program that was killed, or ended by _exit() or exec(), what heaptrack had not written yet is
- * not there. */
+ * not there. Before 1.2 heaptrack wrote what was freed behind its end, too. */
 static void trailer(struct reader *r)
 {
-    if (!r->is_raw && !r->ended && r->own && !r->stopped && r->rec->event_n)
+    const bool stops = r->own && r->tool >= 0x10200;
+    if (!r->is_raw && !r->ended && stops && !r->stopped && r->rec->event_n)
         mt_rec_note(r->rec, MT_NOTE_CUT, (int64_t)r->line.offset, 0);
     r->ended = true;
 }
