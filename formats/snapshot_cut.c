@@ -430,10 +430,9 @@ void mt_snap_cut_write(const struct mt_snap_cut *cut, struct mt_snap_objects *o,
     struct cutter c = {.cut = cut, .o = o, .p = p};
     struct mt_snap_part *parts = mt_alloc((n + 1) * sizeof *parts);
     c.to.to = &c.text;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         parts[i].src = &sources[i];
-        mt_snap_part_find(o, &cut->window, &parts[i]);
-    }
+    mt_snap_parts_find(o, &cut->window, parts, n);
     put_file(&c, parts, n, settings, device_n);
     for (size_t i = 0; i < n; i++)
         mt_snap_part_free(&parts[i]);

@@ -8,12 +8,9 @@ void mt_snap_mark_regions(struct mt_snap_replayer *r, int64_t t_ns)
 {
     for (size_t i = 0; i < r->device_n; i++) {
         struct mt_snap_device *d = &r->devices[i];
-        while (d->annotations.at < d->annotations.all.n) {
-            const struct mt_snap_mark *m = &d->annotations.all.v[d->annotations.at];
-            if (m->start ? m->t_ns > t_ns : m->t_ns >= t_ns)
-                break;
+        while (d->annotations.at < d->annotations.all.n &&
+               d->annotations.all.v[d->annotations.at].due_ns <= t_ns)
             mt_snap_region_mark(&d->regions, &d->annotations, &r->o->paths, r->rec, r->strings);
-        }
     }
 }
 

@@ -42,14 +42,11 @@ struct open_regions {
     size_t next;
 };
 
-/* Regions begin before events of the same microsecond, and end after them. */
 static void open_until(struct open_regions *open, const struct mt_snap_marks *marks, int64_t t_ns)
 {
-    for (; open->next < marks->all.n; open->next++) {
+    for (; open->next < marks->all.n && marks->all.v[open->next].due_ns <= t_ns; open->next++) {
         const struct mt_snap_mark *m = &marks->all.v[open->next];
         size_t kept = 0;
-        if (m->start ? m->t_ns > t_ns : m->t_ns >= t_ns)
-            return;
         for (size_t i = 0; i < open->all.n; i++)
             if (m->start || open->all.v[i] != m->mate)
                 open->all.v[kept++] = open->all.v[i];
@@ -59,8 +56,23 @@ static void open_until(struct open_regions *open, const struct mt_snap_marks *ma
     }
 }
 
+/* The marks of the regions around what happens on a device: its own, or those of the only one that
+ * has any (find_around in snapshot_replay.c). */
+static const struct mt_snap_marks *marks_around(const struct mt_snap_part *parts, size_t n,
+                                                size_t i)
+{
+    const struct mt_snap_marks *only = NULL;
+    for (size_t k = 0; k < n; k++) {
+        if (parts[k].marks.all.n && only)
+            return &parts[i].marks;
+        only = parts[k].marks.all.n ? &parts[k].marks : only;
+    }
+    return only ? only : &parts[i].marks;
+}
+
 /* Blocks that have no label get the region they were allocated in. */
-static void label_blocks(const struct mt_snap_objects *o, struct mt_snap_part *part)
+static void label_blocks(const struct mt_snap_objects *o, const struct mt_snap_marks *marks,
+                         struct mt_snap_part *part)
 {
     struct open_regions open = {0};
     int64_t t_ns = INT64_MIN;
@@ -71,20 +83,23 @@ static void label_blocks(const struct mt_snap_objects *o, struct mt_snap_part *p
             continue;
         for (; event < life->from; event++)
             t_ns = next_time(o, part, event, t_ns);
-        open_until(&open, &part->marks, t_ns);
+        open_until(&open, marks, t_ns);
         if (life->label == MT_NONE && open.all.n)
-            life->label = part->marks.all.v[open.all.v[open.all.n - 1]].name;
+            life->label = marks->all.v[open.all.v[open.all.n - 1]].name;
     }
     mt_vec_free(&open.all);
 }
 
-void mt_snap_part_find(struct mt_snap_objects *o, const struct mt_snap_window *window,
-                       struct mt_snap_part *out)
+void mt_snap_parts_find(struct mt_snap_objects *o, const struct mt_snap_window *window,
+                        struct mt_snap_part *parts, size_t n)
 {
-    find_events(o, window, out);
-    find_marks(o, out);
-    mt_snap_lives_find(o, out->src, &out->lives);
-    label_blocks(o, out);
+    for (size_t i = 0; i < n; i++) {
+        find_events(o, window, &parts[i]);
+        find_marks(o, &parts[i]);
+        mt_snap_lives_find(o, parts[i].src, &parts[i].lives);
+    }
+    for (size_t i = 0; i < n; i++)
+        label_blocks(o, marks_around(parts, n, i), &parts[i]);
 }
 
 void mt_snap_part_free(struct mt_snap_part *part)

@@ -17,9 +17,9 @@ struct mt_snap_part {
     struct mt_snap_marks marks; /* all annotations, in order of time, paired */
 };
 
-/* Fills all but src. Free it then. */
-void mt_snap_part_find(struct mt_snap_objects *o, const struct mt_snap_window *window,
-                       struct mt_snap_part *out);
+/* Fills all but src of the parts of a file. Free each then. */
+void mt_snap_parts_find(struct mt_snap_objects *o, const struct mt_snap_window *window,
+                        struct mt_snap_part *parts, size_t n);
 void mt_snap_part_free(struct mt_snap_part *part);
 
 #endif

@@ -23,6 +23,7 @@ struct mt_snap_device {
     struct mt_snap_replayer *replayer;
     struct mt_snap_marks annotations, user_defined;
     struct mt_snap_regions regions;
+    const struct mt_snap_regions *around; /* its own, or those of the only device that has any */
 };
 
 struct mt_snap_replayer {

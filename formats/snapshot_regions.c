@@ -7,6 +7,16 @@ enum { LANES_MAX = 64 };
 
 /* ---- which end is whose ---- */
 
+static void find_due(struct mt_snap_marks *m)
+{
+    const struct mt_snap_mark *begun = NULL; /* the nearest behind */
+    for (size_t i = m->all.n; i-- > 0;) {
+        struct mt_snap_mark *mark = &m->all.v[i];
+        begun = mark->start ? mark : begun;
+        mark->due_ns = mark->t_ns + (!begun || begun->t_ns != mark->t_ns);
+    }
+}
+
 void mt_snap_marks_pair(struct mt_snap_marks *m)
 {
     struct mt_map open = {0}; /* name -> mark + 1 of the last one open, 0 = none */
@@ -25,6 +35,7 @@ void mt_snap_marks_pair(struct mt_snap_marks *m)
         }
     }
     mt_map_free(&open);
+    find_due(m);
 }
 
 /* ---- lanes ---- */

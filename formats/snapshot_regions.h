@@ -14,6 +14,7 @@
 /* A region begins or ends. */
 struct mt_snap_mark {
     int64_t t_ns;
+    int64_t due_ns;  /* events of this time and later come behind it */
     uint32_t name;   /* string of the pickle */
     uint32_t mate;   /* its other half, MT_NONE = none */
     uint32_t number; /* of beginnings, how many came before; while they are paired, the one open
@@ -25,7 +26,9 @@ struct mt_snap_marks {
     size_t at;                       /* the next one */
 };
 
-/* Finds the mates: an end is that of the region of its name that began last and is still open. */
+/* Finds the mates: an end is that of the region of its name that began last and is still open. And
+ * when marks are due: regions begin before the events of their microsecond and end behind them,
+ * unless another region begins behind that end in the same one, which has them then. */
 void mt_snap_marks_pair(struct mt_snap_marks *m);
 
 struct mt_snap_regions {

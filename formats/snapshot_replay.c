@@ -38,7 +38,7 @@ uint32_t mt_snap_pool(struct mt_snap_replayer *r, uint32_t pool)
 static uint32_t node_of(struct mt_snap_replayer *r, const struct mt_snap_device *d, uint32_t path,
                         uint32_t label)
 {
-    uint32_t region = d->regions.node;
+    uint32_t region = d->around->node;
     if (label != MT_NONE) {
         if (mt_map_get(&r->labels, label) == MT_MAP_NONE && r->labels.n < LABELS_MAX) {
             const char *text = mt_strtab_get(r->strings, label);
@@ -315,6 +315,24 @@ static enum mt_status look_ahead(struct mt_snap_replayer *r, struct mt_snap_devi
     return MT_OK;
 }
 
+/* Regions name the device that was current, which is one for a program that says for each tensor
+ * where it is: where all name that one, they are around what happens on the others, too. */
+static void find_around(struct mt_snap_replayer *r)
+{
+    const struct mt_snap_device *only = NULL;
+    size_t marked_n = 0;
+    for (size_t i = 0; i < r->device_n; i++)
+        if (r->devices[i].annotations.all.n) {
+            only = &r->devices[i];
+            marked_n++;
+        }
+    for (size_t i = 0; i < r->device_n; i++) {
+        struct mt_snap_device *d = &r->devices[i];
+        bool own = marked_n != 1 || d->user_defined.all.n;
+        d->around = own ? &d->regions : &only->regions;
+    }
+}
+
 /* When the first event of any device is; 0 where there is none. */
 static int64_t first_time(const struct mt_snap_replayer *r)
 {
@@ -387,6 +405,7 @@ static enum mt_status run(struct mt_snap_replayer *r, const struct mt_snap_sourc
             r->rec, d->src->type, d->src->type == MT_DEVICE_CPU ? -1 : (int)d->src->number);
         MT_TRY(look_ahead(r, d, err));
     }
+    find_around(r);
     MT_TRY(play_all(r, err));
     int64_t end_ns = INT64_MIN;
     for (size_t i = 0; i < r->device_n; i++)

@@ -70,4 +70,23 @@ m.run("export", "current", "--step", "0", "-o", "current_part.pickle", codes=(0,
 m.run("import", "current_part.pickle", codes=(0,))
 rows = m.query("SELECT scope FROM v_alloc WHERE run = 'current_part' ORDER BY alloc_record")
 m.check([row["scope"] for row in rows] == [None, "here"], "regions of an idle device, exported", rows)
+# the same where device 0 has events, too; what is between two regions of one microsecond is of the one that begins
+events = [[{"action": "alloc", "addr": device << 30 | 512 * n, "size": 512, "stream": 0, "frames": [], "time_us": 10**15 + 10 * n} for n in range(5)] for device in range(2)]
+marks = [{"stage": stage, "name": name, "device": 0, "time_us": 10**15 + t} for stage, name, t in (
+    ("START", "a", 5), ("END", "a", 10), ("START", "b", 10), ("START", "c", 15), ("END", "c", 20), ("END", "b", 20), ("START", "a", 20), ("END", "a", 30))]
+wanted = [None, "b", "a", "a", None]
+with open("abutting.pickle", "wb") as out:
+    pickle.dump({"segments": [], "device_traces": events, "external_annotations": marks}, out)
+with open("two_named.pickle", "wb") as out:
+    pickle.dump({"segments": [], "device_traces": events, "external_annotations": marks + [mark | {"device": 1} for mark in marks[2:6]]}, out)
+for name, of_other in (("abutting", wanted), ("two_named", [None, "b", "c", None, None])):
+    m.run("import", f"{name}.pickle", codes=(0,))
+    m.run("export", name, "--from", "5us", "-o", f"{name}_part.pickle", codes=(0,))
+    m.run("import", f"{name}_part.pickle", codes=(0,))
+    for run in (name, f"{name}_part"):
+        for device, scopes in (("cuda:0", wanted), ("cuda:1", of_other)):
+            rows = m.query(f"SELECT scope FROM v_alloc WHERE run = '{run}' AND device = '{device}' ORDER BY alloc_record")
+            m.check([row["scope"] for row in rows] == scopes, run, device, "regions", rows)
+    steps = m.query(f"SELECT name FROM v_op WHERE run = '{name}' ORDER BY start_ns, name")
+    m.check(len(steps) == (4 if name == "abutting" else 6), name, "regions are ops once", steps)
 m.finish(at_least=500)
