@@ -197,7 +197,7 @@ static const char *remark(const struct mt_diff *d, struct mt_report *r,
     if (section == MT_SECTION_OP && lower &&
         b->v[MT_FIG_RECOMPUTED_N].i > a->v[MT_FIG_RECOMPUTED_N].i)
         return "more calls, lower peak (recomputed in backward)";
-    if (in_base && in_new)
+    if (in_base == in_new) /* neither: blocks of 0 bytes */
         return "";
     const char *only = row_name(d, in_base ? 0 : 1);
     if (section == MT_SECTION_END)
