@@ -47,15 +47,16 @@ void mt_assigned_find(const struct mt_recording *r, struct mt_map *ops)
     }
 }
 
+uint32_t mt_assigned_by(const struct mt_thread *t, const struct mt_map *ops, uint32_t op)
+{
+    uint32_t found = MT_MAP_NONE;
+    for (; ops->n && op != MT_NONE && found == MT_MAP_NONE; op = t->ops.v[op - t->op_base].parent)
+        found = mt_map_get(ops, op);
+    return found;
+}
+
 uint32_t mt_assigned_to(const struct mt_recording *r, const struct mt_map *ops,
                         const struct mt_record *rec)
 {
-    if (!ops->n || rec->unseen)
-        return MT_MAP_NONE;
-    const struct mt_thread *t = &r->threads.v[rec->thread];
-    uint32_t found = MT_MAP_NONE;
-    for (uint32_t op = rec->op; op != MT_NONE && found == MT_MAP_NONE;
-         op = t->ops.v[op - t->op_base].parent)
-        found = mt_map_get(ops, op);
-    return found;
+    return rec->unseen ? MT_MAP_NONE : mt_assigned_by(&r->threads.v[rec->thread], ops, rec->op);
 }

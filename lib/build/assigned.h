@@ -14,7 +14,10 @@ enum mt_assigned { MT_ASSIGNED_DATA, MT_ASSIGNED_DETACHED };
  * been built up to its ops. */
 void mt_assigned_find(const struct mt_recording *r, struct mt_map *ops);
 
-/* Whether a block was made in one of them: enum mt_assigned; MT_MAP_NONE: it was not. */
+/* Whether an op is one of them, or lies in one: enum mt_assigned; MT_MAP_NONE: it is not. */
+uint32_t mt_assigned_by(const struct mt_thread *t, const struct mt_map *ops, uint32_t op);
+
+/* The same of the op that a block was made in. */
 uint32_t mt_assigned_to(const struct mt_recording *r, const struct mt_map *ops,
                         const struct mt_record *rec);
 

@@ -2,6 +2,7 @@
 #include "lib/build/build.h"
 
 #include "lib/base/thread.h"
+#include "lib/build/assigned.h"
 #include "lib/build/by_frames.h"
 #include "lib/build/gradients.h"
 #include "lib/build/told_base.h"
@@ -68,20 +69,23 @@ void mt_build_memory(struct mt_recording *r)
     }
     struct mt_gradients gradients = {0};
     struct mt_processes processes = {0};
+    struct mt_map assigned = {0};
     mt_build_attribution(r);
     if (!r->without_ops) {
+        mt_assigned_find(r, &assigned);
         mt_processes_find(r, &processes);
         mt_gradients_find(r, &processes, &gradients);
-        mt_build_categories(r, &processes, &gradients);
+        mt_build_categories(r, &processes, &gradients, &assigned);
     } else if (r->kind == MT_RUN_SNAPSHOT) {
         mt_build_by_frames(r);
     }
     mt_build_rollup(r);
     mt_build_knows(r);
     if (!r->without_ops)
-        mt_build_older(r, &processes, &gradients);
+        mt_build_older(r, &processes, &gradients, &assigned);
     mt_gradients_free(&gradients);
     mt_processes_free(&processes);
+    mt_map_free(&assigned);
     mt_build_history(r);
 }
 

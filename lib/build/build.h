@@ -66,14 +66,14 @@ void mt_build_rollup(struct mt_recording *r);  /* calls the next one */
 void mt_build_totals(struct mt_recording *r);  /* of subtrees, from what nodes did themselves */
 struct mt_gradients;
 struct mt_processes;
-/* What blocks are for: mt_record.rule, of traces; before the rollup. */
+/* What blocks are for: mt_record.rule, of traces; before the rollup. Of `assigned`: assigned.h. */
 void mt_build_categories(struct mt_recording *r, const struct mt_processes *p,
-                         const struct mt_gradients *g);
+                         const struct mt_gradients *g, const struct mt_map *assigned);
 /* Gradients that stay while optimizers step, for the history; part of the next. */
 void mt_build_kept_gradients(struct mt_recording *r, const struct mt_gradients *g);
 /* what is older and in no record */
 void mt_build_older(struct mt_recording *r, const struct mt_processes *p,
-                    const struct mt_gradients *g);
+                    const struct mt_gradients *g, const struct mt_map *assigned);
 void mt_build_knows(struct mt_recording *r); /* knows.c: mt_device.knows, where no reader set it */
 void mt_build_history(struct mt_recording *r);
 

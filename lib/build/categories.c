@@ -301,9 +301,10 @@ static bool has_reducer(const struct mt_recording *r)
 }
 
 void mt_build_categories(struct mt_recording *r, const struct mt_processes *p,
-                         const struct mt_gradients *g)
+                         const struct mt_gradients *g, const struct mt_map *assigned)
 {
     struct mt_finder f = {.r = r,
+                          .assigned = assigned,
                           .trainings.r = r,
                           .reduces = has_reducer(r),
                           .leaf.fits = is_leaf,

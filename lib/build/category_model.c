@@ -34,6 +34,14 @@ bool mt_is_of_building(const struct mt_finder *f, const struct mt_life *l)
            l->born_ns < (f->sharded ? t->backward_ns : t->graph_ns);
 }
 
+/* Whether backward goes through it: not where the program detaches it right behind, as what becomes
+ * a parameter is (torch.func.stack_module_state). */
+static bool keeps_graph(struct mt_finder *f, const struct mt_record *rec)
+{
+    return !rec->unseen && mt_is_of_graph(f, rec) &&
+           mt_assigned_to(f->r, f->assigned, rec) != MT_ASSIGNED_DETACHED;
+}
+
 /* R7, of blocks that no rule before has taken: the latest first, for a layer that a model copies is
  * older than the copies, as large, and never learns. What is random or computed may be data that is
  * kept, and takes what is left; results that backward goes through are none. */
@@ -47,7 +55,7 @@ static void find_parameters(struct mt_finder *f, bool built)
         struct mt_training *t = mt_trainings_at(&f->trainings, rec->t_ns);
         const struct mt_life l = mt_life_of(f, rec);
         if (mt_is_of_building(f, &l) != built || (l.place && l.place->gathers) ||
-            (!rec->unseen && mt_is_of_graph(f, rec)))
+            keeps_graph(f, rec))
             continue;
         if (mt_spans_steps(t, &l) && mt_left_sizes_take(&t->sizes, rec, false))
             rec->rule = MT_CATEGORY_R7;

@@ -6,6 +6,7 @@
 #define MT_FINDER_H
 
 #include "lib/build/above.h"
+#include "lib/build/assigned.h"
 #include "lib/build/gradients.h"
 #include "lib/build/places.h"
 #include "lib/build/processes.h"
@@ -19,6 +20,7 @@ struct mt_finder {
     const uint32_t *records; /* its own, by device */
     size_t record_n;
     struct mt_place *places;
+    const struct mt_map *assigned; /* ops: mt_assigned_find */
     struct mt_round_list rounds;
     struct mt_trainings trainings;
     bool reduces; /* DistributedDataParallel is at work */

@@ -11,7 +11,7 @@
 static const char accumulate[] =
     "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad";
 
-enum mark { MARK_ENGINE, MARK_ACCUMULATE, MARK_PARTIAL, MARK_OPTIMIZER, MARK_WORK };
+enum mark { MARK_ENGINE, MARK_ACCUMULATE, MARK_PARTIAL, MARK_REDUCED, MARK_OPTIMIZER, MARK_WORK };
 
 /* What tells where backward passes begin and end. */
 struct sign {
@@ -56,6 +56,13 @@ static bool shards(const struct mt_recording *r, const struct mt_node *n)
         found = r->frames.v[n->frame].kind == MT_FRAME_ANNOTATION &&
                 strncmp(name_of(r, n), names[i], strlen(names[i])) == 0;
     return found;
+}
+
+/* Whether a gradient is copied out of a bucket, when all ranks have reduced it: it is no view. */
+static bool reduces(const struct mt_recording *r, const struct mt_node *n)
+{
+    return r->frames.v[n->frame].kind == MT_FRAME_OP &&
+           strcmp(name_of(r, n), "torch.distributed.ddp.reducer::copy_bucket_to_grad") == 0;
 }
 
 static bool accumulates(const void *recording, const struct mt_op *op)
@@ -109,6 +116,8 @@ static void add_sign(struct finder *f, const struct mt_op *op)
         mark = MARK_OPTIMIZER;
     else if (makes_sparse(f->r, n) || shards(f->r, n))
         mark = MARK_PARTIAL;
+    else if (reduces(f->r, n))
+        mark = MARK_REDUCED;
     else if (top && n->phase != MT_PHASE_BACKWARD && n->phase != MT_PHASE_RECOMPUTED)
         mark = MARK_WORK;
     else
@@ -130,12 +139,15 @@ static void collect_signs(struct finder *f, uint32_t process)
 static void find_backwards(struct finder *f)
 {
     struct mt_backward *open = NULL;
+    const size_t first = f->out->backwards.n;
     uint32_t step_n = 0;
     mt_sort_by_time(f->signs.v, f->signs.n, sizeof *f->signs.v, NULL);
     for (size_t i = 0; i < f->signs.n; i++) {
         const struct sign *s = &f->signs.v[i];
         step_n += s->mark == MARK_OPTIMIZER;
-        if (s->mark == MARK_OPTIMIZER || s->mark == MARK_WORK) {
+        if (s->mark == MARK_REDUCED && f->out->backwards.n > first) /* behind all others of it */
+            f->out->backwards.v[f->out->backwards.n - 1].reduced_n++;
+        if (s->mark >= MARK_REDUCED) {
             open = NULL;
             continue;
         }

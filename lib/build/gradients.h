@@ -11,6 +11,8 @@
 struct mt_backward {
     int64_t start_ns, end_ns;
     uint32_t due_n, got_n; /* calls of AccumulateGrad; gradients seen */
+    uint32_t reduced_n;    /* gradients that come out of buckets of DistributedDataParallel, which
+                              are there beside them */
     uint32_t step_n;       /* optimizer steps of its process before it */
     bool partial;          /* its gradients are of parts of tables, or of what is sharded */
 };

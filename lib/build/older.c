@@ -96,16 +96,25 @@ static bool fills_nothing(void *closure, uint32_t thread, const struct mt_op *op
 
 struct use {
     const struct mt_recording *r;
+    const struct mt_map *assigned;
     int64_t first_ns;
 };
+
+/* Whether an op leaves a node for backward, of a result that keeps it. */
+static bool makes_graph(const struct use *u, uint32_t thread, const struct mt_op *op)
+{
+    const struct mt_thread *t = &u->r->threads.v[thread];
+    const uint32_t number = t->op_base + (uint32_t)(op - t->ops.v);
+    return op->fwd_thread == MT_MAKES_GRAPH &&
+           mt_assigned_by(t, u->assigned, number) != MT_ASSIGNED_DETACHED;
+}
 
 /* Ops that make a graph for backward, or whose name says that they use parameters. */
 static bool find_use(void *closure, uint32_t thread, const struct mt_op *op)
 {
-    (void)thread;
     struct use *u = closure;
     const struct mt_node *n = &u->r->nodes.v[op->node];
-    bool uses = op->fwd_thread == MT_MAKES_GRAPH ||
+    bool uses = makes_graph(u, thread, op) ||
                 (n->phase == MT_PHASE_FORWARD && listed(users, top_of(u->r, n)));
     if (uses && op->start_ns < u->first_ns)
         u->first_ns = op->start_ns;
@@ -139,10 +148,10 @@ struct finder {
     struct mt_recording *r;
     const struct mt_gradients *g;
     const struct mt_processes *p;
-    uint8_t *fillers;       /* nodes: enum fills */
-    struct mt_map assigned; /* ops */
-    MT_VEC(uint32_t) named; /* optimizers that estimates are from: frames */
-    size_t gradient_n;      /* of the processes and devices so far */
+    uint8_t *fillers;              /* nodes: enum fills */
+    const struct mt_map *assigned; /* ops */
+    MT_VEC(uint32_t) named;        /* optimizers that estimates are from: frames */
+    size_t gradient_n;             /* of the processes and devices so far */
 };
 
 static void add_words(const struct finder *f, const struct mt_device *d, struct mt_buf *out)
@@ -247,8 +256,8 @@ static void judge_process(struct finder *f, size_t first, size_t end)
     struct mt_optimizers o;
     uint32_t process = f->p->shares.v[first].process;
     struct mt_older_share of = {
-        .optimizers = &o, .passes = mt_backwards_of(f->g, process), .assigned = &f->assigned};
-    struct use use = {f->r, INT64_MAX};
+        .optimizers = &o, .passes = mt_backwards_of(f->g, process), .assigned = f->assigned};
+    struct use use = {f->r, f->assigned, INT64_MAX};
     bool estimated = false;
     mt_processes_each_op(f->r, f->p, process, find_use, &use);
     of.used_ns = use.first_ns;
@@ -272,14 +281,13 @@ static void judge_processes(struct finder *f)
 
 /* How old blocks are that a snapshot knows, it says itself. */
 void mt_build_older(struct mt_recording *r, const struct mt_processes *p,
-                    const struct mt_gradients *g)
+                    const struct mt_gradients *g, const struct mt_map *assigned)
 {
-    struct finder f = {.r = r, .g = g, .p = p};
+    struct finder f = {.r = r, .g = g, .p = p, .assigned = assigned};
     struct mt_buf words = {0};
     struct mt_note *note = &r->notes[MT_NOTE_OLDER];
     mt_build_kept_gradients(r, g);
     f.fillers = find_fillers(r);
-    mt_assigned_find(r, &f.assigned);
     judge_processes(&f);
     for (size_t d = 0; d < r->devices.n; d++)
         if (r->devices.v[d].uses_kept) {
@@ -291,5 +299,4 @@ void mt_build_older(struct mt_recording *r, const struct mt_processes *p,
     mt_buf_free(&words);
     mt_vec_free(&f.named);
     free(f.fillers);
-    mt_map_free(&f.assigned);
 }

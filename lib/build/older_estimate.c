@@ -54,14 +54,16 @@ static void add_sizes(struct estimate *e)
     }
 }
 
-/* The most that one backward pass tells of. */
-static struct mt_range largest_pass(const struct estimate *e)
+/* The most that one backward pass tells of: of all, or of those whose gradients are all reduced. */
+static struct mt_range largest_pass(const struct estimate *e, bool reduced)
 {
     int64_t *bytes = mt_alloc((e->passes.n + 1) * sizeof *bytes);
     int64_t *n = mt_alloc((e->passes.n + 1) * sizeof *n);
     struct mt_range most = {0, 0};
     for (size_t i = 0; i < e->n; i++) {
         size_t at = e->v[i].backward - e->passes.first;
+        if (reduced && e->passes.v[at].reduced_n < e->passes.v[at].due_n)
+            continue;
         bytes[at] += e->v[i].bytes;
         n[at]++;
         most.least = bytes[at] > most.least ? bytes[at] : most.least;
@@ -105,7 +107,7 @@ static int64_t most_alive(const struct estimate *e)
 static void find_trained(struct estimate *e)
 {
     int64_t alive = most_alive(e), sum = 0, n = 0;
-    const struct mt_range pass = largest_pass(e);
+    const struct mt_range pass = largest_pass(e, false);
     for (size_t i = 0; i < e->sizes.n; i++) {
         sum += e->sizes.v[i].bytes * e->sizes.v[i].n;
         n += e->sizes.v[i].n;
@@ -136,7 +138,7 @@ bool mt_older_is_made(const struct mt_recording *r, const struct mt_older_share 
                       const struct mt_record *rec)
 {
     uint32_t node = rec->bytes > 0 ? mt_rec_node(r, rec) : 0;
-    if (rec->bytes <= 0)
+    if (rec->bytes <= 0 || rec->rule == MT_CATEGORY_R5C)
         return false;
     if (node == MT_NONE || r->nodes.v[node].phase == MT_PHASE_OTHER)
         return true;
@@ -346,8 +348,8 @@ static struct mt_range older_state(const struct estimate *e)
     return state;
 }
 
-/* Of the buckets that the recording makes, which DistributedDataParallel may have as gradients:
- * bytes that are there at a time. */
+/* Of the buckets of DistributedDataParallel that the recording makes: bytes that are there at a
+ * time. */
 static int64_t buckets_at(const struct estimate *e, int64_t t_ns)
 {
     int64_t sum = 0;
@@ -357,6 +359,27 @@ static int64_t buckets_at(const struct estimate *e, int64_t t_ns)
         sum += rec->bytes > 0 && rec->rule == MT_CATEGORY_R5C && there ? rec->bytes : 0;
     }
     return sum;
+}
+
+/* Whether gradients are reduced in buckets that are there beside them. */
+static bool is_reduced(const struct estimate *e)
+{
+    bool is = false;
+    for (size_t i = 0; i < e->passes.n; i++)
+        is |= e->passes.v[i].reduced_n > 0;
+    return is;
+}
+
+/* Such buckets, as large as all that they reduce, which stay; less those that the recording makes.
+ */
+static struct mt_range older_buckets(const struct estimate *e)
+{
+    if (!is_reduced(e))
+        return (struct mt_range){0, 0};
+    const int64_t least = largest_pass(e, true).least, most = e->trained.most;
+    const int64_t made_b = buckets_at(e, e->passes.v[e->passes.n - 1].start_ns);
+    return (struct mt_range){least > made_b ? least - made_b : 0,
+                             most > made_b ? most - made_b : 0};
 }
 
 /* Gradients that stay where they are and are added to, as with zero_grad(set_to_none=False). */
@@ -377,7 +400,7 @@ static struct mt_range older_gradients(const struct estimate *e)
         added_b += g->added && in_last ? g->bytes : 0;
         alive_b += !g->added && !in_last && g->freed_ns > last->start_ns ? g->bytes : 0;
     }
-    if (last)
+    if (last && !is_reduced(e)) /* they may be views of buckets */
         alive_b += buckets_at(e, last->start_ns);
     if (added_b <= alive_b)
         return (struct mt_range){0, 0};
@@ -440,7 +463,9 @@ bool mt_older_estimate(const struct mt_recording *r, const struct mt_older_share
     *out = (struct mt_older_kinds){.sum = older_parameters(&e)};
     bool uses = out->sum.most > 0;
     if (uses) {
-        const struct mt_range state = older_state(&e), gradients = older_gradients(&e);
+        const struct mt_range state = older_state(&e), buckets = older_buckets(&e);
+        struct mt_range gradients = older_gradients(&e);
+        mt_range_add(&gradients, buckets);
         out->state = state.most != 0;
         out->gradients = gradients.most != 0;
         mt_range_add(&out->sum, state);

@@ -37,7 +37,8 @@ struct mt_older_kinds {
 bool mt_older_estimate(const struct mt_recording *r, const struct mt_older_share *of,
                        struct mt_older_kinds *out);
 
-/* Data, or the building of a model: nothing that is computed, unless it becomes a parameter. */
+/* Data, or the building of a model: nothing that is computed, unless it becomes a parameter; and no
+ * bucket. */
 bool mt_older_is_made(const struct mt_recording *r, const struct mt_older_share *of,
                       const struct mt_record *rec);
 

@@ -1,9 +1,10 @@
-"""Records models that are built again in one recording, and an optimizer whose state was loaded: FOLDER/NAME.json.zst, and
+"""Records models that are built again in one recording, some that are put into one, and an optimizer whose state was loaded: FOLDER/NAME.json.zst, and
 in FOLDER/rebuilt.json what the program said of each block. python3 record_rebuilt.py FOLDER"""
 import copy
 import io
 import json
 import sys
+import types
 
 import torch
 from torch import nn
@@ -103,6 +104,21 @@ def resumed(file):
     evaluate(average)
 
 
+def stacked():
+    """Parameters of an ensemble, stacked for torch.vmap: what learns is computed from what does not."""
+    layers = [nn.Sequential(nn.Linear(32, 48), nn.LayerNorm(48), nn.ReLU(), nn.Linear(48, 10)) for _ in range(4)]
+    parameters, buffers = torch.func.stack_module_state(layers)
+    optimizer = torch.optim.Adam(parameters.values())
+    members = types.SimpleNamespace(parameters=parameters.values, buffers=buffers.values)
+    for _ in range(3):
+        x = torch.randn(64, 32)
+        optimizer.zero_grad()
+        run = torch.vmap(lambda p, b: torch.func.functional_call(layers[0], (p, b), (x,)))
+        run(parameters, buffers).pow(2).mean().backward()
+        optimizer.step()
+        tell(members, optimizer, x)
+
+
 def saved():
     model = small()
     optimizer = torch.optim.AdamW(model.parameters())
@@ -144,6 +160,6 @@ def letters_of(profiler, path):
 
 
 if __name__ == "__main__":
-    truth = {p.__name__: record(p, sys.argv[1]) for p in (swept, folded, folded_adam, averaged, extended, resumed)}
+    truth = {p.__name__: record(p, sys.argv[1]) for p in (swept, folded, folded_adam, averaged, extended, stacked, resumed)}
     with open(f"{sys.argv[1]}/rebuilt.json", "w") as out:
         json.dump(truth, out, indent=1)

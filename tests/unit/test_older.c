@@ -15,6 +15,8 @@
 #define FORWARD(t)    "1 op " t "0 " t "9 aten::linear\n1 mem " t "1 4 " t " cpu\n"
 #define STEP(t, name) "1 annotation " t "0 " t "9 Optimizer.step#" name ".step\n"
 
+#define REDUCED(t) "1 op " t " " t " torch.distributed.ddp.reducer::copy_bucket_to_grad\n"
+
 /* "cpu 8 to 24", "cpu 8 or more", "cpu unknown", one for each device that uses such blocks. */
 static void tell_older(struct mt_recording *r, struct mt_buf *out)
 {
@@ -37,6 +39,18 @@ static const struct told estimates[] = {
      FORWARD("1") BACKWARD("2", "35") FORWARD("3"), "cpu 8 or more\n", NULL},
     {"Adam has twice as much and a scalar", FORWARD("1") BACKWARD("2", "45") STEP("3", "Adam"),
      "cpu 28 to 28\n", NULL},
+    {"DistributedDataParallel has buckets as large as what it reduces",
+     FORWARD("1") BACKWARD("2", "55") REDUCED("31") STEP("4", "Adam"), "cpu 36 to 36\n", NULL},
+    {"less those that the recording makes",
+     "1 annotation 1 9 DistributedDataParallel.forward\n1 op 2 4 aten::empty\n1 mem 3 8 b cpu\n"
+     "1 op 5 6 aten::as_strided\n" FORWARD("1") BACKWARD("2", "55") REDUCED("31") STEP("4", "Adam"),
+     "cpu 28 to 28\n", NULL},
+    {"where it reduces one model of two, the other's gradients may be in buckets, too",
+     FORWARD("1") BACKWARD("2", "55") REDUCED("31") STEP("4", "SGD")
+         FORWARD("6") "1 op 70 73 " ENGINE "MmBackward0\n1 mem 71 8 7 cpu\n1 op 73 74 " ADD_UP
+                      "\n1 op 74 75 " ENGINE "MmBackward0\n1 mem 75 16 8 cpu\n1 op 76 79 " ADD_UP
+                      "\n" REDUCED("80") STEP("9", "SGD"),
+     "cpu 32 to 72\n", NULL},
     {"less what it makes in the recording",
      FORWARD("1") BACKWARD("2", "45")
          STEP("3", "Adam") "1 op 31 38 aten::zeros\n1 mem 32 8 a cpu\n1 mem 33 8 b cpu\n1 mem 34 4 "
