@@ -34,18 +34,32 @@ bool mt_is_of_building(const struct mt_finder *f, const struct mt_life *l)
            l->born_ns < (f->sharded ? t->backward_ns : t->graph_ns);
 }
 
-/* Whether backward goes through it: not where the program detaches it right behind, as what becomes
- * a parameter is (torch.func.stack_module_state). */
-static bool keeps_graph(struct mt_finder *f, const struct mt_record *rec)
+/* Which blocks may be a parameter, those first that nothing else could be. */
+enum candidate {
+    CANDIDATE_LEAF,  /* computed, and detached right behind, as nn.Parameter does: of layers that
+                        are built R8 takes what does not learn */
+    CANDIDATE_BUILT, /* as the building of a model does it */
+    CANDIDATE_OTHER, /* random or computed: it may be data that is kept, and takes what is left */
+    CANDIDATES
+};
+
+/* CANDIDATES: none. Results that backward goes through are none. */
+static enum candidate candidate_of(struct mt_finder *f, const struct mt_life *l)
 {
-    return !rec->unseen && mt_is_of_graph(f, rec) &&
-           mt_assigned_to(f->r, f->assigned, rec) != MT_ASSIGNED_DETACHED;
+    if (!mt_spans_steps(mt_trainings_at(&f->trainings, l->born_ns), l) ||
+        (l->place && l->place->gathers))
+        return CANDIDATES;
+    if (mt_is_of_building(f, l))
+        return CANDIDATE_BUILT;
+    bool detached = mt_assigned_to(f->r, f->assigned, l->alloc) == MT_ASSIGNED_DETACHED;
+    if (l->alloc->unseen || !mt_is_of_graph(f, l->alloc))
+        return detached ? CANDIDATE_LEAF : CANDIDATE_OTHER;
+    return detached ? CANDIDATE_OTHER : CANDIDATES; /* as torch.func.stack_module_state does */
 }
 
 /* R7, of blocks that no rule before has taken: the latest first, for a layer that a model copies is
- * older than the copies, as large, and never learns. What is random or computed may be data that is
- * kept, and takes what is left; results that backward goes through are none. */
-static void find_parameters(struct mt_finder *f, bool built)
+ * older than the copies, as large, and never learns. */
+static void find_parameters(struct mt_finder *f, enum candidate which)
 {
     struct mt_recording *r = f->r;
     for (size_t i = f->record_n; i-- > 0;) {
@@ -54,10 +68,7 @@ static void find_parameters(struct mt_finder *f, bool built)
             continue;
         struct mt_training *t = mt_trainings_at(&f->trainings, rec->t_ns);
         const struct mt_life l = mt_life_of(f, rec);
-        if (mt_is_of_building(f, &l) != built || (l.place && l.place->gathers) ||
-            keeps_graph(f, rec))
-            continue;
-        if (mt_spans_steps(t, &l) && mt_left_sizes_take(&t->sizes, rec, false))
+        if (candidate_of(f, &l) == which && mt_left_sizes_take(&t->sizes, rec, false))
             rec->rule = MT_CATEGORY_R7;
     }
 }
@@ -147,7 +158,7 @@ void mt_find_model(struct mt_finder *f, const struct mt_processes *p, uint32_t p
 {
     find_early_state(f);
     find_loaded_state(f, p, process);
-    find_parameters(f, true);
-    find_parameters(f, false);
+    for (int which = 0; which < CANDIDATES; which++)
+        find_parameters(f, (enum candidate)which);
     find_added(f);
 }

@@ -11,7 +11,15 @@
 static const char accumulate[] =
     "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad";
 
-enum mark { MARK_ENGINE, MARK_ACCUMULATE, MARK_PARTIAL, MARK_REDUCED, MARK_OPTIMIZER, MARK_WORK };
+enum mark {
+    MARK_ENGINE,
+    MARK_ACCUMULATE,
+    MARK_CHECKPOINT,
+    MARK_PARTIAL,
+    MARK_REDUCED,
+    MARK_OPTIMIZER,
+    MARK_WORK
+};
 
 /* What tells where backward passes begin and end. */
 struct sign {
@@ -56,6 +64,14 @@ static bool shards(const struct mt_recording *r, const struct mt_node *n)
         found = r->frames.v[n->frame].kind == MT_FRAME_ANNOTATION &&
                 strncmp(name_of(r, n), names[i], strlen(names[i])) == 0;
     return found;
+}
+
+/* Whether a checkpoint (use_reentrant=True) runs backward in itself: it has that accumulate the
+ * gradient of what it is given, which goes on from there. */
+static bool runs_again(const struct mt_recording *r, const struct mt_node *n)
+{
+    return n->phase == MT_PHASE_BACKWARD &&
+           strcmp(name_of(r, n), "CheckpointFunctionBackward") == 0;
 }
 
 /* Whether a gradient is copied out of a bucket, when all ranks have reduced it: it is no view. */
@@ -112,6 +128,8 @@ static void add_sign(struct finder *f, const struct mt_op *op)
     enum mark mark;
     if (mt_frame_is_engine(f->r, n->frame))
         mark = is_accumulate(f->r, n) ? MARK_ACCUMULATE : MARK_ENGINE;
+    else if (runs_again(f->r, n))
+        mark = MARK_CHECKPOINT;
     else if (mt_frame_is_optimizer(f->r, n->frame))
         mark = MARK_OPTIMIZER;
     else if (makes_sparse(f->r, n) || shards(f->r, n))
@@ -151,9 +169,11 @@ static void find_backwards(struct finder *f)
             open = NULL;
             continue;
         }
-        if (s->mark == MARK_PARTIAL) { /* in a backward op, which began the pass, or right behind */
-            if (open)
-                open->partial = true;
+        if (s->mark == MARK_PARTIAL || s->mark == MARK_CHECKPOINT) {
+            if (open) { /* in a backward op, which began the pass, or right behind */
+                open->partial |= s->mark == MARK_PARTIAL;
+                open->due_n -= s->mark == MARK_CHECKPOINT; /* one that is still to come */
+            }
             continue;
         }
         if (!open) {

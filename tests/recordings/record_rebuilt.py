@@ -1,5 +1,5 @@
-"""Records models that are built again in one recording, some that are put into one, and an optimizer whose state was loaded: FOLDER/NAME.json.zst, and
-in FOLDER/rebuilt.json what the program said of each block. python3 record_rebuilt.py FOLDER"""
+"""Records models that are built again in one recording, put into one or frozen in part, and an optimizer whose state was loaded:
+FOLDER/NAME.json.zst, and in FOLDER/rebuilt.json what the program said of each block. python3 record_rebuilt.py FOLDER"""
 import copy
 import io
 import json
@@ -104,6 +104,29 @@ def resumed(file):
     evaluate(average)
 
 
+class Adapted(nn.Module):
+    def __init__(self, layer):
+        super().__init__()
+        self.layer = layer.requires_grad_(False)
+        self.down = nn.Parameter(torch.randn(1, layer.in_features) * 0.02)
+        self.up = nn.Parameter(torch.zeros(layer.out_features, 1))
+
+    def forward(self, x):
+        return self.layer(x) + x @ self.down.t() @ self.up.t()
+
+
+def adapted():
+    """Factors as large as the biases of frozen layers."""
+    model = nn.Sequential(*(Adapted(nn.Linear(32, 32)) for _ in range(3)))
+    optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad])
+    for _ in range(3):
+        x = torch.randn(64, 32)
+        optimizer.zero_grad()
+        model(x).pow(2).mean().backward()
+        optimizer.step()
+        tell(model, optimizer, x)
+
+
 def stacked():
     """Parameters of an ensemble, stacked for torch.vmap: what learns is computed from what does not."""
     layers = [nn.Sequential(nn.Linear(32, 48), nn.LayerNorm(48), nn.ReLU(), nn.Linear(48, 10)) for _ in range(4)]
@@ -160,6 +183,6 @@ def letters_of(profiler, path):
 
 
 if __name__ == "__main__":
-    truth = {p.__name__: record(p, sys.argv[1]) for p in (swept, folded, folded_adam, averaged, extended, stacked, resumed)}
+    truth = {p.__name__: record(p, sys.argv[1]) for p in (swept, folded, folded_adam, averaged, extended, adapted, stacked, resumed)}
     with open(f"{sys.argv[1]}/rebuilt.json", "w") as out:
         json.dump(truth, out, indent=1)

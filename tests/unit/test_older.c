@@ -118,6 +118,12 @@ static const struct told estimates[] = {
      "cpu 16 or more\n", NULL},
     {"a pass that shows fewer gradients than it should says nothing",
      FORWARD("1") BACKWARD("2", "35") "1 op 291 299 " ADD_UP, "cpu unknown\n", NULL},
+    {"a checkpoint that runs backward in itself accumulates the gradient of what it is given, too",
+     FORWARD("1") "1 op 20 29 " ENGINE "CheckpointFunctionBackward\n"
+                  "1 op 21 28 CheckpointFunctionBackward\n1 op 22 23 " ENGINE "MmBackward0\n"
+                  "1 mem 22 8 2 cpu\n1 op 23 24 " ADD_UP "\n1 op 24 25 " ENGINE "MmBackward0\n"
+                  "1 mem 24 16 3 cpu\n1 op 25 26 " ADD_UP "\n1 mem 29 -16 3 cpu\n",
+     "cpu 8 or more\n", NULL},
     {"gradients that stay are added to",
      FORWARD("1") "1 op 20 23 " ENGINE "MmBackward0\n1 mem 21 8 2 cpu\n1 op 24 29 " ADD_UP
                   "\n1 mem 25 -8 2 cpu\n" STEP("3", "Adagrad") FORWARD(
