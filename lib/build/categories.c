@@ -119,7 +119,7 @@ static enum mt_category_rule rule_in_backward(const struct mt_finder *f, const s
         return MT_CATEGORY_R4;
     if (l->died_ns > end_ns + (f->r->whole_us ? AFTER_US : 0))
         return MT_CATEGORY_R5;
-    if (l->place->accumulates && l->freed && l->freed->zeroes)
+    if (l->freed && l->freed->zeroes)
         return MT_CATEGORY_R5B;
     return MT_CATEGORY_R6;
 }

@@ -57,20 +57,41 @@ static enum candidate candidate_of(struct mt_finder *f, const struct mt_life *l)
     return detached ? CANDIDATE_OTHER : CANDIDATES; /* as torch.func.stack_module_state does */
 }
 
-/* R7, of blocks that no rule before has taken: the latest first, for a layer that a model copies is
- * older than the copies, as large, and never learns. */
-static void find_parameters(struct mt_finder *f, enum candidate which)
+/* Leaves that are more than gradients of their size may be data. */
+static void count_leaves(struct mt_finder *f)
 {
-    struct mt_recording *r = f->r;
-    for (size_t i = f->record_n; i-- > 0;) {
-        struct mt_record *rec = &r->records.v[f->records[i]];
+    for (size_t i = 0; i < f->record_n; i++) {
+        const struct mt_record *rec = &f->r->records.v[f->records[i]];
         if (!may_be_of_model(f, rec))
             continue;
-        struct mt_training *t = mt_trainings_at(&f->trainings, rec->t_ns);
         const struct mt_life l = mt_life_of(f, rec);
-        if (candidate_of(f, &l) == which && mt_left_sizes_take(&t->sizes, rec, false))
-            rec->rule = MT_CATEGORY_R7;
+        if (candidate_of(f, &l) == CANDIDATE_LEAF)
+            mt_left_sizes_add_leaf(&mt_trainings_at(&f->trainings, rec->t_ns)->sizes, rec);
     }
+}
+
+static bool take(struct mt_finder *f, const struct mt_record *rec, enum candidate which)
+{
+    struct mt_left_sizes *sizes = &mt_trainings_at(&f->trainings, rec->t_ns)->sizes;
+    const struct mt_life l = mt_life_of(f, rec);
+    const enum candidate is = candidate_of(f, &l);
+    if (is == CANDIDATES || (is != which && !(is == CANDIDATE_LEAF && which == CANDIDATE_OTHER)))
+        return false;
+    return which == CANDIDATE_LEAF ? mt_left_sizes_take_leaf(sizes, rec)
+                                   : mt_left_sizes_take(sizes, rec, false);
+}
+
+/* R7, of blocks that no rule before has taken: the latest first, for a layer that a model copies is
+ * older than the copies, as large, and never learns. */
+static void find_parameters(struct mt_finder *f)
+{
+    count_leaves(f);
+    for (int which = 0; which < CANDIDATES; which++)
+        for (size_t i = f->record_n; i-- > 0;) {
+            struct mt_record *rec = &f->r->records.v[f->records[i]];
+            if (may_be_of_model(f, rec) && take(f, rec, (enum candidate)which))
+                rec->rule = MT_CATEGORY_R7;
+        }
 }
 
 /* R7, of layers that are added to a model which goes on: made empty, as the building of one does
@@ -158,7 +179,6 @@ void mt_find_model(struct mt_finder *f, const struct mt_processes *p, uint32_t p
 {
     find_early_state(f);
     find_loaded_state(f, p, process);
-    for (int which = 0; which < CANDIDATES; which++)
-        find_parameters(f, (enum candidate)which);
+    find_parameters(f);
     find_added(f);
 }

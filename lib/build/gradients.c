@@ -16,7 +16,8 @@ enum mark {
     MARK_ACCUMULATE,
     MARK_CHECKPOINT,
     MARK_PARTIAL,
-    MARK_REDUCED,
+    MARK_STEPPED, /* in the pass itself */
+    MARK_REDUCED, /* these end it: */
     MARK_OPTIMIZER,
     MARK_WORK
 };
@@ -81,6 +82,14 @@ static bool reduces(const struct mt_recording *r, const struct mt_node *n)
            strcmp(name_of(r, n), "torch.distributed.ddp.reducer::copy_bucket_to_grad") == 0;
 }
 
+/* Whether a hook of a gradient has an optimizer do it, while the pass goes on. */
+static bool is_within(const struct mt_recording *r, const struct mt_node *n)
+{
+    while (n->phase == MT_PHASE_OPTIMIZER && n->parent != MT_NONE)
+        n = &r->nodes.v[n->parent];
+    return n->phase == MT_PHASE_BACKWARD;
+}
+
 static bool accumulates(const void *recording, const struct mt_op *op)
 {
     const struct mt_recording *r = recording;
@@ -131,12 +140,12 @@ static void add_sign(struct finder *f, const struct mt_op *op)
     else if (runs_again(f->r, n))
         mark = MARK_CHECKPOINT;
     else if (mt_frame_is_optimizer(f->r, n->frame))
-        mark = MARK_OPTIMIZER;
+        mark = is_within(f->r, n) ? MARK_STEPPED : MARK_OPTIMIZER;
     else if (makes_sparse(f->r, n) || shards(f->r, n))
         mark = MARK_PARTIAL;
     else if (reduces(f->r, n))
         mark = MARK_REDUCED;
-    else if (top && n->phase != MT_PHASE_BACKWARD && n->phase != MT_PHASE_RECOMPUTED)
+    else if (top && n->phase != MT_PHASE_RECOMPUTED && !is_within(f->r, n))
         mark = MARK_WORK;
     else
         return;
@@ -162,14 +171,14 @@ static void find_backwards(struct finder *f)
     mt_sort_by_time(f->signs.v, f->signs.n, sizeof *f->signs.v, NULL);
     for (size_t i = 0; i < f->signs.n; i++) {
         const struct sign *s = &f->signs.v[i];
-        step_n += s->mark == MARK_OPTIMIZER;
+        step_n += s->mark == MARK_OPTIMIZER || s->mark == MARK_STEPPED;
         if (s->mark == MARK_REDUCED && f->out->backwards.n > first) /* behind all others of it */
             f->out->backwards.v[f->out->backwards.n - 1].reduced_n++;
         if (s->mark >= MARK_REDUCED) {
             open = NULL;
             continue;
         }
-        if (s->mark == MARK_PARTIAL || s->mark == MARK_CHECKPOINT) {
+        if (s->mark >= MARK_CHECKPOINT) {
             if (open) { /* in a backward op, which began the pass, or right behind */
                 open->partial |= s->mark == MARK_PARTIAL;
                 open->due_n -= s->mark == MARK_CHECKPOINT; /* one that is still to come */
@@ -209,6 +218,13 @@ static bool is_of_backward(const struct finder *f, const struct mt_record *rec, 
     return n && rec->t_ns <= b.v[n - 1].end_ns;
 }
 
+/* Whether an optimizer frees it, in a hook: it was left. */
+static bool is_of_optimizer(const struct finder *f, const struct mt_record *freed)
+{
+    const uint32_t node = mt_rec_node(f->r, freed);
+    return node != MT_NONE && f->r->nodes.v[node].phase == MT_PHASE_OPTIMIZER;
+}
+
 /* What is alive when its backward pass ends, and what AccumulateGrad frees after adding it up. */
 static void find_gradients(struct finder *f)
 {
@@ -225,7 +241,7 @@ static void find_gradients(struct finder *f)
                                 .backward = (uint32_t)at,
                                 .node = mt_rec_node(f->r, rec),
                                 .device = rec->device};
-        g.added = g.freed_ns <= f->out->backwards.v[at].end_ns;
+        g.added = g.freed_ns <= f->out->backwards.v[at].end_ns && !is_of_optimizer(f, mate);
         g.call = call_of(f, g.added ? mate : rec);
         if (!g.added || (g.call != MT_NONE && g.call != call_of(f, rec)))
             *mt_vec_push(&f->out->all) = g;

@@ -60,6 +60,23 @@ uint32_t mt_left_sizes_first(const struct mt_left_sizes *s, const struct mt_reco
     return found ? found->backward : MT_NONE;
 }
 
+void mt_left_sizes_add_leaf(struct mt_left_sizes *s, const struct mt_record *alloc)
+{
+    struct mt_left_size *found = find(s, alloc);
+    if (found)
+        found->leaf_n++;
+}
+
+bool mt_left_sizes_take_leaf(struct mt_left_sizes *s, const struct mt_record *alloc)
+{
+    struct mt_left_size *found = find(s, alloc);
+    if (!found || found->leaf_n > found->n)
+        return false;
+    found->leaf_n--;
+    found->n--;
+    return true;
+}
+
 bool mt_left_sizes_take(struct mt_left_sizes *s, const struct mt_record *alloc, bool state)
 {
     struct mt_left_size *found = find(s, alloc);

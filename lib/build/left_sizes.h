@@ -13,6 +13,7 @@ struct mt_left_size {
     uint32_t n, backward; /* the pass, by number */
     uint16_t device;
     uint32_t state_n; /* of them, such whose state has not been found */
+    uint32_t leaf_n;  /* blocks of that size that may be leaves which a program computed */
 };
 
 struct mt_left_sizes {
@@ -22,7 +23,8 @@ struct mt_left_sizes {
 static inline void mt_left_sizes_add(struct mt_left_sizes *s, const struct mt_record *alloc,
                                      uint32_t backward)
 {
-    *mt_vec_push(&s->all) = (struct mt_left_size){alloc->bytes, 1, backward, alloc->device, 0};
+    *mt_vec_push(&s->all) = (struct mt_left_size){
+        .bytes = alloc->bytes, .n = 1, .backward = backward, .device = alloc->device};
 }
 
 /* When all gradients are added. */
@@ -33,6 +35,10 @@ bool mt_left_sizes_has(const struct mt_left_sizes *s, const struct mt_record *al
 
 /* The number of the first backward pass that leaves one of that size; MT_NONE: none does. */
 uint32_t mt_left_sizes_first(const struct mt_left_sizes *s, const struct mt_record *alloc);
+
+/* Counts such a block; and takes one of the gradients for it, if they are as many as these. */
+void mt_left_sizes_add_leaf(struct mt_left_sizes *s, const struct mt_record *alloc);
+bool mt_left_sizes_take_leaf(struct mt_left_sizes *s, const struct mt_record *alloc);
 
 /* Takes one of the gradients of that size, if there is one left: its parameter, or its state. */
 bool mt_left_sizes_take(struct mt_left_sizes *s, const struct mt_record *alloc, bool state);

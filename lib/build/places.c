@@ -73,12 +73,6 @@ static bool listed(const char *const *names, const struct mt_recording *r, uint3
     return starts(op, "aten::") && has(names, op + strlen("aten::"));
 }
 
-static bool is_accumulate(const struct mt_recording *r, uint32_t frame)
-{
-    return strcmp(mt_rec_frame_name(r, frame),
-                  "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad") == 0;
-}
-
 static enum mt_where below(enum mt_where parent)
 {
     return parent == MT_OUTSIDE_OF ? MT_OUTSIDE_OF : MT_INSIDE_OF;
@@ -90,7 +84,6 @@ static void enter(const struct mt_recording *r, const struct mt_node *n, struct 
     bool annotation = r->frames.v[n->frame].kind == MT_FRAME_ANNOTATION;
     if (mt_frame_is_engine(r, n->frame)) {
         p->backward = true;
-        p->accumulates = is_accumulate(r, n->frame);
         p->recomputed = p->zeroes = false;
         p->leaf = p->step = MT_OUTSIDE_OF;
     } else if (annotation && starts(mt_rec_frame_name(r, n->frame), "FSDP::")) {

@@ -11,21 +11,21 @@
 enum mt_where { MT_OUTSIDE_OF, MT_IS_IT, MT_INSIDE_OF };
 
 struct mt_place {
-    enum mt_where leaf;       /* by the leaf op, in which blocks count as temporary */
-    enum mt_where step;       /* by the optimizer's step, nearest of what tells phases apart */
-    bool backward;            /* in an engine op */
-    bool recomputed;          /* there, of a forward op that runs again */
-    bool accumulates, zeroes; /* in AccumulateGrad; in an optimizer's zero_grad */
-    uint64_t ops;             /* which operators are around it, by number; 0: none */
-    uint32_t op;              /* frame of the outermost operator around it; MT_NONE: none */
-    bool top;                 /* it is that operator; */
-    bool computes;            /* and does more than make, copy or fill tensors */
-    bool data, maker;         /* data loading; that operator makes a tensor of nothing */
-    bool empty;               /* it leaves what it makes to others to fill */
-    bool converts, strides;   /* it is that operator, aten::to; aten::as_strided */
-    bool copies, moves;       /* that operator copies a tensor; to another device or type */
-    bool never_parameter;     /* it makes data rather than weights */
-    bool gathers;             /* in FSDP's work, which puts parameters together and apart */
+    enum mt_where leaf;     /* by the leaf op, in which blocks count as temporary */
+    enum mt_where step;     /* by the optimizer's step, nearest of what tells phases apart */
+    bool backward;          /* in an engine op */
+    bool recomputed;        /* there, of a forward op that runs again */
+    bool zeroes;            /* in an optimizer's zero_grad */
+    uint64_t ops;           /* which operators are around it, by number; 0: none */
+    uint32_t op;            /* frame of the outermost operator around it; MT_NONE: none */
+    bool top;               /* it is that operator; */
+    bool computes;          /* and does more than make, copy or fill tensors */
+    bool data, maker;       /* data loading; that operator makes a tensor of nothing */
+    bool empty;             /* it leaves what it makes to others to fill */
+    bool converts, strides; /* it is that operator, aten::to; aten::as_strided */
+    bool copies, moves;     /* that operator copies a tensor; to another device or type */
+    bool never_parameter;   /* it makes data rather than weights */
+    bool gathers;           /* in FSDP's work, which puts parameters together and apart */
 };
 
 /* Whether an operator, named without "aten::", makes a tensor of nothing. */

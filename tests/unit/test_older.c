@@ -17,6 +17,12 @@
 
 #define REDUCED(t) "1 op " t " " t " torch.distributed.ddp.reducer::copy_bucket_to_grad\n"
 
+/* A hook of a gradient of 8 B, from T2 to T9. */
+#define STEPPED(t, address)                                                                        \
+    "1 op " t "2 " t "9 " ADD_UP "\n1 annotation " t "3 " t "5 Optimizer.step#SGD.step\n1 op " t   \
+    "4 " t "5 aten::add_\n1 annotation " t "6 " t "8 Optimizer.zero_grad#SGD.zero_grad\n1 mem " t  \
+    "7 -8 " address " cpu\n"
+
 /* "cpu 8 to 24", "cpu 8 or more", "cpu unknown", one for each device that uses such blocks. */
 static void tell_older(struct mt_recording *r, struct mt_buf *out)
 {
@@ -124,6 +130,10 @@ static const struct told estimates[] = {
                   "1 mem 22 8 2 cpu\n1 op 23 24 " ADD_UP "\n1 op 24 25 " ENGINE "MmBackward0\n"
                   "1 mem 24 16 3 cpu\n1 op 25 26 " ADD_UP "\n1 mem 29 -16 3 cpu\n",
      "cpu 8 or more\n", NULL},
+    {"a pass goes on where hooks step an optimizer for each of its gradients",
+     FORWARD("1") "1 op 20 22 " ENGINE "MmBackward0\n1 mem 21 8 2 cpu\n" STEPPED(
+         "2", "2") "1 op 30 32 " ENGINE "MmBackward0\n1 mem 31 8 3 cpu\n" STEPPED("3", "3"),
+     "cpu 16 to 16\n", NULL},
     {"gradients that stay are added to",
      FORWARD("1") "1 op 20 23 " ENGINE "MmBackward0\n1 mem 21 8 2 cpu\n1 op 24 29 " ADD_UP
                   "\n1 mem 25 -8 2 cpu\n" STEP("3", "Adagrad") FORWARD(
