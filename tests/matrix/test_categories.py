@@ -238,7 +238,9 @@ def rebuilt():
         truth = json.load(f)
     m.check(len(truth) == 8, "recordings of models that are built again", truth.keys())
     for run, said in truth.items():
-        said_of(run, said)
+        blocks = said_of(run, said)
+        parameters = sum(b["category"] == "parameter" for b in blocks)
+        m.check(run != "adapted" or parameters == said.count("p"), run, "data are no parameters", parameters, said.count("p"))
         _, out, _ = m.run("info", run)
         m.check("before the recording" not in out, run, "nothing is older", out)
 

@@ -116,15 +116,15 @@ class Adapted(nn.Module):
 
 
 def adapted():
-    """Factors as large as the biases of frozen layers."""
-    model = nn.Sequential(*(Adapted(nn.Linear(32, 32)) for _ in range(3)))
+    """Factors as large as the biases of frozen layers, and data as large as what learns beside them."""
+    model = nn.Sequential(*(Adapted(nn.Linear(32, 32)) for _ in range(3)), nn.Linear(32, 8))
+    data = [(torch.randn(8, 32) * 2).detach() for _ in range(4)]
     optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad])
-    for _ in range(3):
-        x = torch.randn(64, 32)
+    for x in data:
         optimizer.zero_grad()
         model(x).pow(2).mean().backward()
         optimizer.step()
-        tell(model, optimizer, x)
+        tell(model, optimizer, torch.empty(0))
 
 
 def stacked():
