@@ -35,6 +35,7 @@ struct finder {
     bool *leads;               /* of each thread: its work ends a backward pass */
     MT_VEC(struct sign) signs; /* of one process */
     struct mt_above call;      /* of AccumulateGrad */
+    struct mt_map stepping;    /* such calls, whose hooks step an optimizer */
 };
 
 static const char *name_of(const struct mt_recording *r, const struct mt_node *n)
@@ -130,7 +131,14 @@ static void find_leaders(struct finder *f)
     }
 }
 
-static void add_sign(struct finder *f, const struct mt_op *op)
+static void add_stepping(struct finder *f, const struct mt_thread *t, uint32_t step)
+{
+    const uint32_t call = mt_above(&f->call, t, step);
+    if (call != MT_NONE)
+        *mt_map_at(&f->stepping, call) = 1;
+}
+
+static void add_sign(struct finder *f, const struct mt_thread *t, const struct mt_op *op)
 {
     const struct mt_node *n = &f->r->nodes.v[op->node];
     bool top = n->top == n->frame && f->r->frames.v[n->frame].kind == MT_FRAME_OP;
@@ -149,6 +157,8 @@ static void add_sign(struct finder *f, const struct mt_op *op)
         mark = MARK_WORK;
     else
         return;
+    if (mark == MARK_STEPPED)
+        add_stepping(f, t, t->op_base + (uint32_t)(op - t->ops.v));
     *mt_vec_push(&f->signs) = (struct sign){op->start_ns, op->end_ns, mark};
 }
 
@@ -158,7 +168,7 @@ static void collect_signs(struct finder *f, uint32_t process)
     for (uint32_t t = f->p->thread_at[process]; t < f->p->thread_at[process + 1]; t++) {
         const struct mt_thread *thread = &f->r->threads.v[f->p->threads[t]];
         for (size_t i = 0; i < thread->ops.n && f->leads[f->p->threads[t]]; i++)
-            add_sign(f, &thread->ops.v[i]);
+            add_sign(f, thread, &thread->ops.v[i]);
     }
 }
 
@@ -218,11 +228,16 @@ static bool is_of_backward(const struct finder *f, const struct mt_record *rec, 
     return n && rec->t_ns <= b.v[n - 1].end_ns;
 }
 
-/* Whether an optimizer frees it, in a hook: it was left. */
-static bool is_of_optimizer(const struct finder *f, const struct mt_record *freed)
+/* Whether an optimizer frees it within its pass, or a hook that steps one: it was left. */
+static bool goes_by_hook(struct finder *f, const struct mt_record *alloc,
+                         const struct mt_record *freed)
 {
     const uint32_t node = mt_rec_node(f->r, freed);
-    return node != MT_NONE && f->r->nodes.v[node].phase == MT_PHASE_OPTIMIZER;
+    if (node != MT_NONE && f->r->nodes.v[node].phase == MT_PHASE_OPTIMIZER)
+        return true;
+    const uint32_t call = f->stepping.n ? call_of(f, freed) : MT_NONE;
+    return call != MT_NONE && call != call_of(f, alloc) &&
+           mt_map_get(&f->stepping, call) != MT_MAP_NONE;
 }
 
 /* What is alive when its backward pass ends, and what AccumulateGrad frees after adding it up. */
@@ -241,7 +256,7 @@ static void find_gradients(struct finder *f)
                                 .backward = (uint32_t)at,
                                 .node = mt_rec_node(f->r, rec),
                                 .device = rec->device};
-        g.added = g.freed_ns <= f->out->backwards.v[at].end_ns && !is_of_optimizer(f, mate);
+        g.added = g.freed_ns <= f->out->backwards.v[at].end_ns && !goes_by_hook(f, rec, mate);
         g.call = call_of(f, g.added ? mate : rec);
         if (!g.added || (g.call != MT_NONE && g.call != call_of(f, rec)))
             *mt_vec_push(&f->out->all) = g;
@@ -307,6 +322,7 @@ void mt_gradients_find(const struct mt_recording *r, const struct mt_processes *
     free(f.leads);
     find_gradients(&f);
     mt_above_free(&f.call);
+    mt_map_free(&f.stepping);
     drop_copied(out);
     keep_sound(out);
 }

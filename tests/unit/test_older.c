@@ -134,6 +134,13 @@ static const struct told estimates[] = {
      FORWARD("1") "1 op 20 22 " ENGINE "MmBackward0\n1 mem 21 8 2 cpu\n" STEPPED(
          "2", "2") "1 op 30 32 " ENGINE "MmBackward0\n1 mem 31 8 3 cpu\n" STEPPED("3", "3"),
      "cpu 16 to 16\n", NULL},
+    {"and where such a hook drops the gradient itself; what it makes is none",
+     FORWARD("1") "1 op 20 22 " ENGINE "MmBackward0\n1 mem 21 8 2 cpu\n1 op 22 29 " ADD_UP
+                  "\n1 annotation 23 25 Optimizer.step#SGD.step\n1 op 24 25 aten::add_\n"
+                  "1 op 26 27 aten::norm\n1 mem 26 4 4 cpu\n1 mem 28 -8 2 cpu\n"
+                  "1 mem 29 -4 4 cpu\n1 op 30 32 " ENGINE
+                  "MmBackward0\n1 mem 31 8 3 cpu\n" STEPPED("3", "3"),
+     "cpu 16 to 16\n", NULL},
     {"gradients that stay are added to",
      FORWARD("1") "1 op 20 23 " ENGINE "MmBackward0\n1 mem 21 8 2 cpu\n1 op 24 29 " ADD_UP
                   "\n1 mem 25 -8 2 cpu\n" STEP("3", "Adagrad") FORWARD(
