@@ -2,6 +2,7 @@
 
 #include "formats/text_pattern.h"
 #include "formats/text_signs.h"
+#include "formats/text_time.h"
 #include "lib/base/mem.h"
 #include <strings.h>
 
@@ -62,7 +63,8 @@ static bool is_zone(const char *s, size_t n)
            (n == 5 && strchr("+-", *s) && isdigit((unsigned char)s[1]));
 }
 
-/* Whether the number in front of p counts what is there: "3 workers", "45 req/s", "3 of 7". */
+/* Whether the number in front of p counts what is there: "3 workers", "45 req/s", "3 of 7",
+ * "25 ms". */
 static bool is_counted(const char *p, const char *end)
 {
     size_t n = 0;
@@ -71,7 +73,15 @@ static bool is_counted(const char *p, const char *end)
         n++;
     const bool plural = n > 2 && p[n - 1] == 's' && p[n - 2] != 's';
     return mt_is_one_of(p + n, end, "/%") || plural || mt_text_unit(p, n) ||
-           (n == 2 && memcmp(p, "of", n) == 0) || (n == 3 && memcmp(p, "out", n) == 0);
+           mt_text_time_unit(p, n) || (n == 2 && memcmp(p, "of", n) == 0) ||
+           (n == 3 && memcmp(p, "out", n) == 0);
+}
+
+static bool are_digits(const char *s, size_t n)
+{
+    while (n && isdigit((unsigned char)s[n - 1]))
+        n--;
+    return !n;
 }
 
 /* Whether a word of n bytes is one of a header; else what the line says begins there. */
@@ -86,8 +96,7 @@ static bool take_word(struct header *h, size_t n)
     h->level |= level;
     h->dated |= time;
     h->day = n == 3 && h->end - s > 3 && mt_is_month(s, n + 1);
-    return level || time || ends || h->day || is_zone(s, n) ||
-           (n >= LONG && strspn(s, "0123456789") >= n);
+    return level || time || ends || h->day || is_zone(s, n) || (n >= LONG && are_digits(s, n));
 }
 
 /* Signs and blanks between words. */

@@ -186,6 +186,7 @@ COLUMNS = {
     "sizes": lambda i: f"[{(1024, 1536)[i % 2]}] step {i} ",
     "sizes_colon": lambda i: f"{(8, 16, 32)[i * i % 3]}: step {i} ",
     "rate": lambda i: f"2026-11-28 10:00:{i % 60:02} {1200 + i * 37 % 500} req/s, step {i} ",
+    "time": lambda i: f"2026-11-28 10:00:{i % 60:02} {20 + i * i % 7} ms step {i} ",
     "pid": lambda i: f"2026-11-28 10:00:{i % 60:02} 4711 INFO step {i} ",
     "powers": lambda i: f"[{(8, 16, 32)[i * i % 3]}] step {i} ",
     "lengths": lambda i: f"[{1000 + i * 631 % 900}] step {i} ",
@@ -211,4 +212,4 @@ asked("pattern_in_turns", (f"{k}: it {i} mem {700 + (3 * i if k else 0)} MB" for
 asked("pattern", (f"{k}: it {i} mem {700 + (3 * i if k else 0)} MB" for i in range(60) for k in ((0, 1), (1, 0), (1, 0))[i % 3]), PER_STEP, WORSE, 2, "it {step} mem {rss}")
 asked("pattern_step", (f"[{i}] epoch {k} mem {700 + i % 3} MB" for k in range(2) for i in range(60)), PER_STEP, FINE, 1, "^.{step}.*mem {rss}")
 
-m.finish(240)
+m.finish(244)

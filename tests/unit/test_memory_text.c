@@ -169,6 +169,10 @@ static const struct text_file {
      "2026-11-27 10:00:00 1250 INFO RSS 5 KiB\n2026-11-27 10:00:00 1311 INFO RSS 6 KiB\n"
      "2026-11-27 10:00:00 1207 INFO RSS 5 KiB\n",
      "samples 5 from 0\nprocess 5120..5120 until 5 peak 6144\n"},
+    {"what took so long is no PID",
+     "2026-11-27 10:00:00 25 ms RSS 5 KiB\n2026-11-27 10:00:00 28 ms RSS 6 KiB\n"
+     "2026-11-27 10:00:00 25 ms RSS 5 KiB\n2026-11-27 10:00:00 28 ms RSS 6 KiB\n",
+     "samples 4 from 0\nprocess 5120..6144 until 4 peak 6144\n"},
     {"round numbers behind a date may be PIDs",
      "2026-11-27 10:00:00 4710 INFO RSS 5 KiB\n2026-11-27 10:00:00 4720 INFO RSS 6 KiB\n"
      "2026-11-27 10:00:00 4710 INFO RSS 5 KiB\n2026-11-27 10:00:00 4720 INFO RSS 6 KiB\n",
