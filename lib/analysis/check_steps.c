@@ -6,17 +6,22 @@
 /* A device of a run, or of one of the repeats of a file. */
 struct in_steps {
     const struct mt_baseline_device *device;
-    size_t repeat;
+    size_t repeat; /* OF_SITES: that whose figures the sites have */
     struct mt_baseline_steps own;
 };
+
+#define OF_SITES SIZE_MAX
 
 /* What grows in a step, of the sites that the rule is about: in whole bytes, as files have it. */
 static double rate_of(const struct mt_rule *rule, const struct in_steps *of, enum mt_figure f)
 {
     double rate = 0;
-    for (size_t i = 0; i < of->device->sites.n; i++)
-        if (mt_rule_is_about(rule, &of->device->sites.v[i]))
-            rate += (double)mt_baseline_figure_in(&of->device->sites.v[i], f, of->repeat);
+    for (size_t i = 0; i < of->device->sites.n; i++) {
+        const struct mt_baseline_site *s = &of->device->sites.v[i];
+        if (mt_rule_is_about(rule, s))
+            rate += (double)(of->repeat == OF_SITES ? s->v[f]
+                                                    : mt_baseline_figure_in(s, f, of->repeat));
+    }
     return rate;
 }
 
@@ -116,13 +121,23 @@ struct all_in_steps {
     MT_VEC(struct in_steps) v;
 };
 
+/* Rates of a repeat go with its levels: of an older file, these are known of one. */
+static void add_all_of(struct all_in_steps *all, const struct mt_baseline *b,
+                       const struct mt_baseline_device *d)
+{
+    const bool older = !d->steps.n && d->spread[MT_FIG_STEP_N];
+    for (size_t i = 0; i < (older ? 1 : mt_baseline_repeats(b)); i++)
+        *mt_vec_push(&all->v) =
+            (struct in_steps){d, older ? OF_SITES : i, mt_baseline_steps_in(d, i)};
+}
+
 static struct all_in_steps all_of(const struct mt_repeats *side, const char *device)
 {
     struct all_in_steps all = {0};
     for (size_t i = 0; i < side->v.n; i++) {
         const struct mt_baseline_device *d = mt_baseline_same_device(&side->v.v[i], device);
-        for (size_t k = 0; d && k < mt_baseline_repeats(&side->v.v[i]); k++)
-            *mt_vec_push(&all.v) = (struct in_steps){d, k, mt_baseline_steps_in(d, k)};
+        if (d)
+            add_all_of(&all, &side->v.v[i], d);
     }
     return all;
 }

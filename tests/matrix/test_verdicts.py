@@ -577,6 +577,16 @@ for what, kept, n in (("longer", 1000, 16), ("shorter", 1000, 4), ("flat", 0, 16
     for rule in "--max-alloc-growth", "--max-peak-growth", "--max-at-end-growth":
         verdict((3,) if "alloc" in rule or kept else (0,), "check", new, "--baseline", f"strays_{what}.older", rule, "0")
 
+# What one of them leaks goes with its own steps and levels: an older file, which has these of another, does not mix them.
+for n in 4, 16:
+    names = [write(f"leaky{n}_{k}", document(lines(steps_of(f"leaky{n}_{k}", n if k == 4 else 8, 1000 * (k == 4))))) for k in range(5)]
+    new = write(f"leaky{n}_new", document(lines(steps_of(f"leaky{n}_new", 8))))
+    m.run("export", "--baseline", *names, "-o", f"leaky{n}.base", codes=(0,))
+    with open(f"leaky{n}.base") as f, open(f"leaky{n}.older", "w") as out:
+        out.write(re.sub(r' *"steps_of_each": \[\n.*?\n *\],\n', "", f.read(), flags=re.S))
+    for part in [], ["--op", "keep"]:
+        verdict(FINE, "check", new, "--baseline", f"leaky{n}.older", "--max-at-end-growth", "0", *part)
+
 # What the first steps alone reach is worse, unless a block that may have been freed unseen was dead then.
 def handed_on(name, lost):
     """Blocks of 10 and 50 MiB in a step, one of 40 more in the next; lost: the first is handed out again, without a free that anybody saw."""
