@@ -415,6 +415,8 @@ static int massif_probe(const char *head, size_t n)
         return 95;
     if (described && has_line(head, n, "time_unit:"))
         return 92;
+    if (has_line(head, n, "events:"))
+        return 0; /* of cachegrind, which counts no memory */
     return described || (snapshots && head[0] == '#') ? 60 : 0;
 }
 

@@ -159,7 +159,19 @@ static enum mt_status begin_function(struct reader *r, struct mt_fields f, struc
 
 /* ---- what stands before and behind the paths ---- */
 
-static void read_events(struct reader *r, struct mt_fields f)
+/* What callgrind itself writes counts instructions. */
+static enum mt_status check_events(const struct reader *r, struct mt_err *err)
+{
+    if (r->has[CUR_B] || r->has[TOT_B] || r->has[DB])
+        return MT_OK;
+    MT_FAIL(err, MT_EINPUT, "it counts no memory");
+    return mt_reader_refuse(-1,
+                            "memtool reads what valgrind --xtree-memory=full and "
+                            "--xtree-leak=yes write.",
+                            err);
+}
+
+static enum mt_status read_events(struct reader *r, struct mt_fields f, struct mt_err *err)
 {
     const char *s;
     size_t n;
@@ -171,6 +183,7 @@ static void read_events(struct reader *r, struct mt_fields f)
         if (e < EVENT_N)
             r->has[e] = true;
     }
+    return check_events(r, err);
 }
 
 static enum mt_status read_totals(struct reader *r, struct mt_fields f, struct mt_err *err)
@@ -198,8 +211,8 @@ static enum mt_status read_head(struct reader *r, struct mt_fields f, struct mt_
         if (key_n == strlen(keys[i]) && memcmp(key, keys[i], key_n) == 0)
             mt_rec_meta(r->rec, keys[i], s, n);
     if (key_n == 6 && memcmp(key, "events", 6) == 0)
-        read_events(r, mt_fields_of(s, n));
-    else if (key_n == 6 && memcmp(key, "totals", 6) == 0)
+        return read_events(r, mt_fields_of(s, n), err);
+    if (key_n == 6 && memcmp(key, "totals", 6) == 0)
         return read_totals(r, mt_fields_of(s, n), err);
     return MT_OK;
 }
@@ -335,13 +348,7 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
         st = mt_reader_cut(r->opts, r->rec, mt_lines_offset(&r->lines),
                            "ends early: its totals are missing", err);
     MT_TRY(st);
-    if (!r->has[CUR_B] && !r->has[TOT_B] && !r->has[DB]) {
-        MT_FAIL(err, MT_EINPUT, "it counts no memory");
-        return mt_reader_refuse(-1,
-                                "memtool reads what valgrind --xtree-memory=full and "
-                                "--xtree-leak=yes write.",
-                                err);
-    }
+    MT_TRY(check_events(r, err));
     return give(r, err);
 }
 
