@@ -35,7 +35,7 @@ struct finder {
     bool *leads;               /* of each thread: its work ends a backward pass */
     MT_VEC(struct sign) signs; /* of one process */
     struct mt_above call;      /* of AccumulateGrad */
-    struct mt_map stepping;    /* such calls, whose hooks step an optimizer */
+    struct mt_map stepping;    /* such calls, whose hooks step an optimizer: its first step */
 };
 
 static const char *name_of(const struct mt_recording *r, const struct mt_node *n)
@@ -134,8 +134,9 @@ static void find_leaders(struct finder *f)
 static void add_stepping(struct finder *f, const struct mt_thread *t, uint32_t step)
 {
     const uint32_t call = mt_above(&f->call, t, step);
-    if (call != MT_NONE)
-        *mt_map_at(&f->stepping, call) = 1;
+    uint32_t *first = call == MT_NONE ? NULL : mt_map_at(&f->stepping, call);
+    if (first && *first == MT_MAP_NONE)
+        *first = step;
 }
 
 static void add_sign(struct finder *f, const struct mt_thread *t, const struct mt_op *op)
@@ -228,7 +229,8 @@ static bool is_of_backward(const struct finder *f, const struct mt_record *rec, 
     return n && rec->t_ns <= b.v[n - 1].end_ns;
 }
 
-/* Whether an optimizer frees it within its pass, or a hook that steps one: it was left. */
+/* Whether an optimizer frees it within its pass, or a hook that has stepped one: it was left. What
+ * is added up is gone before the hook runs. */
 static bool goes_by_hook(struct finder *f, const struct mt_record *alloc,
                          const struct mt_record *freed)
 {
@@ -236,8 +238,11 @@ static bool goes_by_hook(struct finder *f, const struct mt_record *alloc,
     if (node != MT_NONE && f->r->nodes.v[node].phase == MT_PHASE_OPTIMIZER)
         return true;
     const uint32_t call = f->stepping.n ? call_of(f, freed) : MT_NONE;
-    return call != MT_NONE && call != call_of(f, alloc) &&
-           mt_map_get(&f->stepping, call) != MT_MAP_NONE;
+    if (call == MT_NONE || call == call_of(f, alloc))
+        return false;
+    const struct mt_thread *t = &f->r->threads.v[freed->thread];
+    const uint32_t step = mt_map_get(&f->stepping, call);
+    return step != MT_MAP_NONE && freed->t_ns >= t->ops.v[step - t->op_base].start_ns;
 }
 
 /* What is alive when its backward pass ends, and what AccumulateGrad frees after adding it up. */

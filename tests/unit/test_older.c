@@ -141,6 +141,11 @@ static const struct told estimates[] = {
                   "1 mem 29 -4 4 cpu\n1 op 30 32 " ENGINE
                   "MmBackward0\n1 mem 31 8 3 cpu\n" STEPPED("3", "3"),
      "cpu 16 to 16\n", NULL},
+    {"what is added to a gradient that stays is gone before such a hook runs",
+     FORWARD("1") "1 op 20 22 " ENGINE "MmBackward0\n1 mem 21 8 2 cpu\n1 op 22 29 " ADD_UP
+                  "\n1 op 23 24 aten::add_\n1 mem 24 -8 2 cpu\n"
+                  "1 annotation 25 28 Optimizer.step#SGD.step\n1 op 26 27 aten::add_\n",
+     "cpu 8 to 16\n", NULL},
     {"gradients that stay are added to",
      FORWARD("1") "1 op 20 23 " ENGINE "MmBackward0\n1 mem 21 8 2 cpu\n1 op 24 29 " ADD_UP
                   "\n1 mem 25 -8 2 cpu\n" STEP("3", "Adagrad") FORWARD(
