@@ -24,12 +24,6 @@ static void add_once(struct mt_chosen *out, const struct mt_run *run)
         *mt_vec_push(out) = *run;
 }
 
-static bool is_beginning(const char *ref, const struct mt_run *run)
-{
-    size_t n = strlen(ref);
-    return strncmp(run->name, ref, n) == 0 && run->name[n];
-}
-
 enum mt_status mt_choose_runs(struct mt_db *db, const char *const *refs, size_t ref_n,
                               const char *group, bool whole, struct mt_chosen *out,
                               struct mt_err *err)
@@ -39,7 +33,7 @@ enum mt_status mt_choose_runs(struct mt_db *db, const char *const *refs, size_t 
     enum mt_status st = MT_OK;
     for (size_t i = 0; i < ref_n; i++) {
         MT_TRY_OUT(mt_run_find(db, refs[i], &run, err));
-        if (whole && is_beginning(refs[i], &run) && !mt_run_is_id(refs[i], &run)) {
+        if (whole && mt_run_is_beginning(refs[i], &run)) {
             st = MT_FAIL(err, MT_EUSAGE, "'%s' is only the start of a name: '%s'", refs[i],
                          run.name);
             mt_err_hint(err, "Nothing was changed. Changes need full names or ids.");

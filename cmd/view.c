@@ -157,7 +157,8 @@ static enum mt_status renew(struct mt_db *db, struct mt_run *run, struct mt_err 
     return st;
 }
 
-/* A name wins over a file of that name, unless it is written with a folder. */
+/* A name wins over a file of that name, unless it is written with a folder; the file over a name
+ * that only begins so. */
 enum mt_status mt_open_run(const char *ref, struct mt_db **db, struct mt_run *run,
                            struct mt_err *err)
 {
@@ -169,7 +170,7 @@ enum mt_status mt_open_run(const char *ref, struct mt_db **db, struct mt_run *ru
     enum mt_status st = mt_open_for_reading(db, &unknown);
     if (st == MT_OK)
         st = mt_run_find(*db, ref, run, &unknown);
-    if (st == MT_OK) {
+    if (st == MT_OK && !(file && mt_run_is_beginning(ref, run))) {
         mt_output_spare_source(run);
         return renew(*db, run, err);
     }

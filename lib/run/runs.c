@@ -208,6 +208,12 @@ bool mt_run_is_id(const char *ref, const struct mt_run *run)
     return *ref && number_of(ref) == run->id;
 }
 
+bool mt_run_is_beginning(const char *ref, const struct mt_run *run)
+{
+    size_t n = strlen(ref);
+    return strncmp(run->name, ref, n) == 0 && run->name[n] && !mt_run_is_id(ref, run);
+}
+
 bool mt_device_is_bounded(const struct mt_run_device *device)
 {
     return device->unseen_n || device->alloc_unseen_n || device->doubt_at_peak_b ||

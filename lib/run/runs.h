@@ -111,6 +111,9 @@ enum mt_status mt_run_get(struct mt_db *db, int64_t id, struct mt_run *out, stru
 /* Whether a reference is the id of the run, written in digits. */
 bool mt_run_is_id(const char *ref, const struct mt_run *run);
 
+/* Whether a reference that found the run is no more than the beginning of its name. */
+bool mt_run_is_beginning(const char *ref, const struct mt_run *run);
+
 /* Whether levels of the device are upper bounds: ends of lives were not seen, or those of others of
  * the same sites, where it is narrowed. */
 bool mt_device_is_bounded(const struct mt_run_device *device);
