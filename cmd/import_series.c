@@ -177,6 +177,7 @@ enum mt_status mt_import_series(char *const *paths, size_t n, const struct mt_im
         MT_TRY_OUT(add_dump(series, paths[i], how, rec, all, err));
     mt_hash_hex(all, hash);
     MT_TRY_OUT(mt_series_close(series, err));
+    MT_TRY_OUT(mt_base_apply(rec, &how->bases, err));
     st = mt_build_ops(rec, NULL, err);
 out:
     mt_series_free(series);

@@ -283,6 +283,7 @@ def no_series():
     refused("after one of", f"{SAMPLES}/heap/go_heap_1.pb.gz", f"{SAMPLES}/python/tracemalloc_1.pkl")
     refused("less was allocated", dump("l1.pb", {"main.f": 5}), dump("l0.pb", {"main.f": 4}))
     refused("cannot open", f"{SAMPLES}/heap/go_heap_1.pb.gz", "no-such-file")
+    refused("--base applies to traces", f"{SAMPLES}/rounds/gperftools", "--base", "heap=1GiB")
 
 
 def folded(name, **held):
