@@ -18,6 +18,7 @@ const struct mt_cmd mt_cmd_skill = {
     .examples = "  memtool skill\n"
                 "  memtool skill -o SKILL.md\n",
     .opts = opts,
+    .formats = "markdown",
     .without = "db format bytes ascii no-color no-pager",
     .run = run,
 };

@@ -10,6 +10,8 @@ fail() {
 }
 "$MEMTOOL" skill >printed 2>err || fail "exit $?"
 cmp -s printed "$root/docs/skill/memtool/SKILL.md" || fail "it is not the file"
+"$MEMTOOL" skill -o SKILL.md 2>err || fail "-o SKILL.md: exit $?"
+cmp -s printed SKILL.md || fail "-o SKILL.md is not the file"
 [ "$(head -n 1 printed)" = --- ] || fail "no front matter"
 [ "$(sed -n 2p printed)" = "name: memtool" ] || fail "no name"
 [ "$(wc -l <printed)" -le 150 ] || fail "$(wc -l <printed) lines are more than 150"
