@@ -199,8 +199,17 @@ static enum mt_status replace(struct mt_db *db, int64_t id, const char *name,
     return mt_store_delete(db, id, err);
 }
 
-/* Whether the run was read of that file, which may have other content by now. Standard input is
- * another one each time. */
+/* Standard input, and the pipes of a shell's <(COMMAND), are others each time. */
+static bool is_pipe(const char *source)
+{
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    bool is = strcmp(source, "-") == 0 || strcmp(source, "/dev/stdin") == 0;
+    for (size_t i = 0; i < MT_ARRAY_LEN(folders); i++)
+        is |= strncmp(source, folders[i], strlen(folders[i])) == 0;
+    return is;
+}
+
+/* Whether the run was read of that file, which may have other content by now. */
 static enum mt_status is_of_source(struct mt_db *db, int64_t run, const char *source, bool *is,
                                    struct mt_err *err)
 {
@@ -209,7 +218,7 @@ static enum mt_status is_of_source(struct mt_db *db, int64_t run, const char *so
     mt_stmt_bind(s, "is", run, source);
     MT_TRY(mt_stmt_step(s, is, err));
     mt_stmt_end(s);
-    *is = *is && strcmp(source, "-") != 0;
+    *is = *is && !is_pipe(source);
     return MT_OK;
 }
 
