@@ -1,19 +1,28 @@
 #include "cmd/record_parts.h"
 #include "lib/base/human.h"
 #include "lib/base/json_out.h"
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+
+/* Also with its version, as python3.12; shuf and perldoc are no interpreters. */
+static bool is_interpreter(const char *program)
+{
+    static const char *const all[] = {"python", "sh", "bash", "perl", "ruby", "node", "nodejs"};
+    for (size_t i = 0; i < MT_ARRAY_LEN(all); i++) {
+        size_t n = strlen(all[i]);
+        if (strncmp(program, all[i], n) == 0 && !isalpha((unsigned char)program[n]))
+            return true;
+    }
+    return false;
+}
 
 /* The script of an interpreter says more than the interpreter. */
 const char *mt_record_program(const struct mt_args *args)
 {
     const char *slash = strrchr(args->v[0], '/'), *own = slash ? slash + 1 : args->v[0];
-    static const char *const interpreters[] = {"python", "sh", "bash", "perl", "ruby", "node"};
-    for (size_t i = 0; i < MT_ARRAY_LEN(interpreters) && args->n > 1 && args->v[1][0] != '-'; i++)
-        if (strncmp(own, interpreters[i], strlen(interpreters[i])) == 0)
-            return args->v[1];
-    return own;
+    return args->n > 1 && args->v[1][0] != '-' && is_interpreter(own) ? args->v[1] : own;
 }
 
 char *mt_record_command(const struct mt_args *args)

@@ -66,6 +66,13 @@ for i in 1 2 3 4 5; do
     "$MEMTOOL" check "tiny$i" --max-peak 100MB >out 2>>err || fail "a limit is not kept though the most is known"
 done
 
+# A run has the name of the script that an interpreter runs, but of no other's first argument.
+for program in sh3.1 shuf; do
+    cp phases $program
+    "$MEMTOOL" record -- ./$program exit 0 2>err || fail "exit $?"
+done
+[ "$(ask "SELECT count(*) FROM run WHERE name IN ('exit', 'shuf')")" = 2 ] || fail "names of programs: $(ask "SELECT name FROM run")"
+
 # What a child had that nobody saw is not the command's, and not forgotten.
 "$MEMTOOL" record --interval 60000 --name unseen -- sh -c './phases malloc 60; exit 0' 2>err || fail "exit $?"
 grep -q "peak rss 6[01][.0-9]* MiB, of it or of a child" err || fail "the summary has no peak that the system counted"
