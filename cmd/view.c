@@ -3,6 +3,7 @@
 #include "cmd/again.h"
 #include "cmd/cache.h"
 #include "cmd/common.h"
+#include "cmd/name_or_file.h"
 #include "cmd/output.h"
 #include "cmd/upgrade.h"
 #include "gen/queries.h"
@@ -172,6 +173,8 @@ enum mt_status mt_open_run(const char *ref, struct mt_db **db, struct mt_run *ru
         st = mt_run_find(*db, ref, run, &unknown);
     if (st == MT_OK && !(file && mt_run_is_beginning(ref, run))) {
         mt_output_spare_source(run);
+        if (file)
+            mt_note_written_since(*db, run, ref);
         return renew(*db, run, err);
     }
     if (!file)

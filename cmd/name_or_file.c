@@ -1,0 +1,53 @@
+#include "cmd/name_or_file.h"
+
+#include "cmd/common.h"
+#include "cmd/import_file.h"
+#include "gen/queries.h"
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+/* Seconds since the Unix epoch; -1: nobody knows. */
+static time_t imported_at(struct mt_db *db, const struct mt_run *run)
+{
+    struct mt_stmt *s;
+    struct mt_err ignored = MT_ERR_INIT;
+    struct tm at = {0};
+    bool row = false, known = false;
+    if (mt_db_query(db, MT_Q_RUN_IMPORT, &s, &ignored) != MT_OK)
+        return -1;
+    mt_stmt_bind(s, "i", run->id);
+    if (mt_stmt_step(s, &row, &ignored) == MT_OK && row)
+        known = strptime(mt_stmt_text(s, 1), "%Y-%m-%dT%H:%M:%SZ", &at) != NULL;
+    mt_stmt_end(s);
+    return known ? timegm(&at) : -1;
+}
+
+/* Of what memtool records the source is a program. What was written before the import need not be
+ * read to know. */
+static bool is_other(struct mt_db *db, const struct mt_run *run, const char *ref)
+{
+    struct stat source, file;
+    char hash[33];
+    if (strcmp(run->name, ref) != 0 || strcmp(run->format, "record") == 0 || !run->content[0] ||
+        stat(run->source, &source) != 0 || stat(ref, &file) != 0 || source.st_dev != file.st_dev ||
+        source.st_ino != file.st_ino)
+        return false;
+    time_t written = file.st_mtime > file.st_ctime ? file.st_mtime : file.st_ctime;
+    return written >= imported_at(db, run) && mt_import_hash(ref, hash) &&
+           strcmp(hash, run->content) != 0;
+}
+
+void mt_note_written_since(struct mt_db *db, const struct mt_run *run, const char *ref)
+{
+    static MT_VEC(int64_t) said;
+    for (size_t i = 0; i < said.n; i++)
+        if (said.v[i] == run->id)
+            return;
+    if (!is_other(db, run, ref))
+        return;
+    *mt_vec_push(&said) = run->id;
+    mt_show_note("%s is the run of that name; the file was written since and has other content: "
+                 "./%s reads it.",
+                 run->name, ref);
+}

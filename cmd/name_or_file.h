@@ -1,0 +1,13 @@
+/*
+ * name_or_file.h - a run and a file that are called the same.
+ */
+#ifndef MT_NAME_OR_FILE_H
+#define MT_NAME_OR_FILE_H
+
+#include "lib/run/runs.h"
+
+/* The reference names a run, and a file here is called so, too. Where the run was read of that
+ * file, which was written since and has other content, says so on stderr, once for each run. */
+void mt_note_written_since(struct mt_db *db, const struct mt_run *run, const char *ref);
+
+#endif
