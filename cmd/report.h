@@ -30,11 +30,12 @@ struct mt_page_found {
     char *leaks_why;       /* they cannot be told at all; NULL: they can */
     char *leaks_elsewhere; /* a device that is not shown and leaks, in words; NULL: none */
     int64_t asked_b;       /* by the last allocation that failed; 0: none did */
-    /* When that was, "out of memory at 12 ms", who asked, what PyTorch held then, the largest free
-     * range in it, what was free on the device; what would have made it fit. NULL: nothing is known
-     * of it; nothing would have. */
+    /* When that was, "out of memory at 12 ms", on which device, where that is another one than the
+     * page is about; who asked, what PyTorch held then, the largest free range in it, what was free
+     * on the device; what would have made it fit. NULL: nothing is known of it; nothing would have.
+     */
     struct mt_page_oom {
-        char *when, *site, *remedy, *why;
+        char *when, *on, *site, *remedy, *why;
         int64_t reserved_b, hole_b, free_b;
         bool perhaps; /* nobody knows whether the remedy would have */
         bool judged;  /* whether something would have made it fit */

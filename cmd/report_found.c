@@ -327,6 +327,7 @@ void mt_page_found_free(struct mt_page_found *f)
     free(f->phase);
     free(f->leak_site);
     free(f->oom.when);
+    free(f->oom.on);
     free(f->oom.site);
     free(f->oom.remedy);
     free(f->oom.why);

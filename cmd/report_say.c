@@ -36,6 +36,8 @@ static void say_oom(const struct mt_page_found *f, struct mt_buf *out)
     const struct mt_page_oom *oom = &f->oom;
     mt_buf_adds(out, "The program ran ");
     mt_page_text(out, oom->when); /* out of memory at 287 us */
+    mt_buf_adds(out, oom->on ? " on " : "");
+    mt_page_text(out, oom->on ? oom->on : "");
     mt_buf_adds(out, ": ");
     say_size(out, f->asked_b);
     mt_buf_adds(out, " could not be allocated");

@@ -5,8 +5,8 @@
 #include "lib/page/page.h"
 #include "lib/render/columns.h"
 #include "lib/run/knows.h"
+#include "lib/usage/oom.h"
 #include "lib/usage/process.h"
-#include "lib/usage/samples.h"
 #include <string.h>
 
 /* What a section is about, so that it is shown; OF_SEGMENTS: it must be told where there are any.
@@ -433,17 +433,25 @@ static enum mt_status add_section(struct mt_page_made *p, const struct section *
     return st;
 }
 
-/* What the program died of, if it did. */
+/* What the program died of, if it did: on whichever device `memtool oom` shows. */
 static enum mt_status find_oom(struct mt_page_made *p, struct mt_err *err)
 {
-    struct mt_levels ooms = {0};
-    if (p->group || !p->view.has_device)
+    const struct mt_view *v = &p->view;
+    struct mt_page_found *f = &p->found;
+    struct mt_run_device device;
+    struct mt_ooms ooms = {0};
+    bool failed;
+    if (p->group || !v->has_device)
         return MT_OK;
-    enum mt_status st =
-        mt_samples_load(p->view.db, &p->view.run, &p->view.device, "oom", &ooms, err);
+    MT_TRY(mt_oom_device(v->db, &v->run, p->device, &device, &failed, err));
+    if (!failed)
+        return MT_OK;
+    enum mt_status st = mt_ooms_load(v->db, &v->run, &device, &ooms, err);
     if (st == MT_OK && ooms.all.n)
-        p->found.asked_b = ooms.all.v[ooms.all.n - 1].level_b;
-    mt_levels_free(&ooms);
+        f->asked_b = ooms.all.v[ooms.all.n - 1].asked_b;
+    if (device.id != v->device.id)
+        f->oom.on = mt_strdup(device.name);
+    mt_ooms_free(&ooms);
     return st;
 }
 

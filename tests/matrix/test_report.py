@@ -417,6 +417,24 @@ def fails(path, asked_b, name):
     m.run("import", name + ".pickle", "--name", name, codes=(0,))
 
 
+def check_out_of_memory_elsewhere():
+    """What fails need not be where most is allocated: the page says what `oom` says, of one device."""
+    frames = {name: [{"name": name, "filename": "t.py", "line": 3}] for name in ("zero", "one")}
+    for both in (False, True):
+        events = [[("segment_alloc", 1 << 40, 40 << 20, "zero"), ("alloc", 1 << 40, 38 << 20, "zero")] + [("oom", 5 << 20, 50 << 20, "zero")] * both,
+                  [("segment_alloc", 2 << 40, 20 << 20, "one"), ("alloc", 2 << 40, 12 << 20, "one"), ("oom", 3 << 20, 24 << 20, "one")]]
+        traces = [[{"action": action, "device_free" if action == "oom" else "addr": place, "size": size, "stream": 0, "frames": frames[name],
+                    "time_us": 10**15 + 1000 * device + 5 * i} for i, (action, place, size, name) in enumerate(of)] for device, of in enumerate(events)]
+        path = f"elsewhere{both:d}.pickle"
+        with open(path, "wb") as file:
+            pickle.dump({"segments": [], "device_traces": traces}, file)
+        answer = page_of(path).answer
+        m.check("The program ran out of memory at 1.01 ms on cuda:1: |24 MiB| could not be allocated for |t.py:3 one|. The largest free range in the "
+                "20 MiB that PyTorch held was 8 MiB; 3 MiB were free on the GPU." in answer, path, "where it failed last", answer[:600])
+        own = "at 10 us: |50 MiB| could not be allocated for |t.py:3 zero|"
+        m.check((own in page_of(path, "--device", "cuda:0").answer) == both, path, "of one device what failed there")
+
+
 def check_out_of_memory():
     """Who asked, what there was, what would have made room: as `oom` says, and nothing else is advised."""
     answer = said("snapshots_oom_pickle")
@@ -433,6 +451,7 @@ def check_out_of_memory():
         remedies = [row for row in m.json("oom", name)["rows"] if row["section"] == "remedy"]
         m.check(len(page.tables["oom"]) == 3 and len(page.tables["oom"][2]) == len(remedies) >= 5, name, "what would have helped", remedies)
     m.check('<section id="oom">' not in page_of("snapshots_basic_pickle").text, "no allocation failed", "no section on it")
+    check_out_of_memory_elsewhere()
 
 
 def check_processes():
