@@ -97,8 +97,13 @@ static void add_outside(struct page *p)
 {
     if (p->oom->device_free_b == INT64_MIN || !p->has_segments || capacity_b == MT_UNKNOWN)
         return;
+    const int64_t outside_b =
+        mt_wrap_sub(capacity_b, mt_wrap_add(p->s.size_b, p->oom->device_free_b));
     add_fact(p, CAPACITY, capacity_b);
-    add_fact(p, OUTSIDE, mt_wrap_sub(capacity_b, mt_wrap_add(p->s.size_b, p->oom->device_free_b)));
+    add_fact(p, OUTSIDE, outside_b);
+    if (outside_b < 0)
+        mt_report_note(part(p, 0), "--capacity is less than what PyTorch held and what was free: "
+                                   "it is of another GPU, or in another unit.");
 }
 
 static void add_facts(struct page *p)

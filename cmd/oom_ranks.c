@@ -162,7 +162,7 @@ static void describe(const struct mt_ranks *ranks, const struct found *f, struct
                        mt_human_count((int64_t)f->unknown_n, n),
                        f->unknown_n == 1 ? "does not record" : "do not record");
     r->empty = "no allocation failed while these were recorded";
-    if (f->first && f->second_ns != MT_UNKNOWN)
+    if (!f->unclocked && f->second_ns > f->first_ns)
         mt_report_footer(r, "%s ran out first, %s before the next", mt_rank_words(r, f->first),
                          mt_human_ns(mt_wrap_sub(f->second_ns, f->first_ns), later));
     if (f->unclocked && f->n > 1)

@@ -216,6 +216,16 @@ m.check([(row["rank"], row["asked_for_b"] >> 20, row["oom_n"], row["after_first_
 m.check(any("the first is shown" in note and "shows the last" in note for note in answer["notes"]), "which of several failures", answer["notes"])
 m.check("asked for by" in m.run("oom", "retries_rank1")[1] and "90 MiB" in m.run("oom", "retries_rank1")[1], "the last failure of one dump")
 m.check(answer["totals"]["first_run"] == "retries_rank1" and "rank 1 ran out first, 10 us before" in m.run("oom", "retries")[1], "who was first", answer["totals"])
+# Of one that has no times nobody knows whether it was before the others, and of two of one microsecond none was the first.
+os.makedirs("timeless")
+for rank, clock in ((0, 0), (1, 50), (2, None), (3, 0)):
+    events = [{"action": action, "addr": 4096, "device_free": 0, "size": 1 << 20, "stream": 0, "frames": FRAME} for action in ("alloc", "oom")]
+    with open(f"timeless/rank{rank}.pickle", "wb") as file:
+        pickle.dump({"segments": [], "device_traces": [[event if clock is None else {**event, "time_us": 10**15 + clock} for event in events]]}, file)
+_, page, err = m.run("oom", *(f"timeless/rank{rank}.pickle" for rank in range(3)))
+m.check("ran out first" not in page and "which failed first is not known" in err, "a dump without times", page, err)
+m.check("rank 0 ran out first, 50 us before" in m.run("oom", "timeless/rank0.pickle", "timeless/rank1.pickle")[1], "those with times")
+m.check("ran out first" not in m.run("oom", "timeless/rank0.pickle", "timeless/rank3.pickle")[1], "at one time")
 m.run("import", os.path.join(os.environ["SAMPLES"], "process/mprofile.dat"), "--group", "again")
 _, _, err = m.run("ranks", "again", "--format", "csv")
 m.check("mprofile" not in m.run("ranks", "again")[1] and "1 process log of the group: left out" in err, "a process log is no rank", err)
@@ -234,5 +244,7 @@ m.check(": who held what when it failed" in page and "beyond" not in page and "a
 
 m.run("oom", "nothing", codes=(2,))
 m.run("oom", "own-oom.pickle", "--capacity", "x", codes=(2,))
+for size, wrong in (("36MiB", False), ("35MiB", True)):  # 24 MiB were held, 12 MiB free
+    m.check(("--capacity is less than" in m.run("oom", "own-oom.pickle", "--capacity", size)[2]) == wrong, "a capacity of", size)
 m.run("oom", "own-oom.pickle", "--device", "cuda:7", codes=(2,))
 m.finish(60)
