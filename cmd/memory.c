@@ -30,9 +30,10 @@ static const struct column {
 #undef AT
 };
 
-/* What rounding costs at the end, of all devices: the blocks that count as active count as
- * requested. */
+/* What rounding costs at the end, of all GPUs that are shown: the blocks that count as active count
+ * as requested. */
 static struct {
+    size_t gpu_n;
     int64_t active_b, requested_b;
 } at_end;
 static int64_t last_ns = INT64_MAX; /* of the records read, where the window lies behind them */
@@ -70,7 +71,9 @@ static enum mt_status add_device(struct mt_report *r, const struct mt_view *v,
     last_ns = unread && until_ns < last_ns ? until_ns : last_ns;
     one_moment |= d->one_moment != 0;
     mt_report_older(r, &v->run, d);
-    if (stats[MT_STAT_ACTIVE].current_b != MT_STAT_UNKNOWN) {
+    const bool gpu = d->type != MT_DEVICE_CPU && d->type != MT_DEVICE_HOST;
+    at_end.gpu_n += gpu;
+    if (gpu && stats[MT_STAT_ACTIVE].current_b != MT_STAT_UNKNOWN) {
         mt_wrap_inc(&at_end.active_b, stats[MT_STAT_ACTIVE].current_b);
         mt_wrap_inc(&at_end.requested_b, stats[MT_STAT_REQUESTED].current_b);
     }
@@ -129,8 +132,9 @@ static void explain(struct mt_report *r, const struct mt_run *run)
     /* less: blocks of the history are not in the list */
     if (at_end.requested_b > 0 && at_end.active_b >= at_end.requested_b)
         more = mt_report_textf(
-            r, " (%s more at the end)",
-            mt_human_bytes(mt_wrap_sub(at_end.active_b, at_end.requested_b), rounding));
+            r, " (%s more at the end%s)",
+            mt_human_bytes(mt_wrap_sub(at_end.active_b, at_end.requested_b), rounding),
+            at_end.gpu_n > 1 ? ", of all GPUs" : "");
     if (one_moment) {
         mt_report_footer(r, "No history: only the state at the time of the dump is known.");
         return;
@@ -138,10 +142,12 @@ static void explain(struct mt_report *r, const struct mt_run *run)
     mt_report_footer(r,
                      "A snapshot tells rounded sizes only of blocks in use at its end: allocated "
                      "and active have no peak.");
-    mt_report_footer(r,
-                     "The peak of requested stands for torch.cuda.max_memory_allocated(), which "
-                     "rounds each block up%s.",
-                     more);
+    if (at_end.gpu_n)
+        mt_report_footer(
+            r,
+            "The peak of requested stands for torch.cuda.max_memory_allocated(), which "
+            "rounds each block up%s.",
+            more);
 }
 
 static void add_columns(struct mt_report *r, bool process)

@@ -1,4 +1,5 @@
 /* memtool ranks: what is read of the run of each rank that is shown. */
+#include "cmd/oom.h"
 #include "cmd/ranks.h"
 #include "cmd/view.h"
 #include "lib/run/knows.h"
@@ -48,7 +49,8 @@ out:
     return st;
 }
 
-/* How often it ran out of memory, on whichever of the devices compared. */
+/* How often it ran out of memory, on whichever of the devices compared; where that would not be
+ * recorded, nobody knows. */
 static enum mt_status add_ooms(const struct mt_ranks *ranks, const struct mt_rank *rank,
                                struct mt_report *r, struct mt_row *row, struct mt_db *db,
                                const struct mt_run *run, struct mt_err *err)
@@ -65,7 +67,7 @@ static enum mt_status add_ooms(const struct mt_ranks *ranks, const struct mt_ran
         n += ooms.all.n;
         mt_ooms_free(&ooms);
     }
-    if (st == MT_OK)
+    if (st == MT_OK && (n || mt_oom_is_recorded(run)))
         mt_report_put(r, row, "oom_n", mt_cell_int((int64_t)n));
     return st;
 }

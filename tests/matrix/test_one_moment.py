@@ -105,6 +105,7 @@ def ranks():
     """What is compared is what was alive, whatever the last event did."""
     rows = m.rows("ranks", "state", "bare")
     m.check([row["peak_b"] for row in rows] == [row["at_end_b"] for row in rows] and len(rows) == 2, "ranks", rows)
+    m.check(all(row["oom_n"] is None for row in rows), "what failed is not recorded", rows)
 
 
 def main():
