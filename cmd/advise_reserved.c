@@ -20,6 +20,15 @@ static bool gives_cache(const struct mt_segments *s, int64_t *bytes, struct mt_b
     return s->unused_n > 0;
 }
 
+/* Before PyTorch 2.4 a snapshot has no settings: segments themselves say what they are. */
+static bool has_expandable(const struct mt_segments *s)
+{
+    bool any = s->settings.expandable;
+    for (size_t i = 0; i < s->all.n; i++)
+        any |= s->all.v[i].expandable;
+    return any;
+}
+
 static bool gives_expandable(const struct mt_segments *s, int64_t *bytes, struct mt_buf *because)
 {
     char n[MT_HUMAN_LONG], size[MT_HUMAN_MAX];
@@ -27,7 +36,7 @@ static bool gives_expandable(const struct mt_segments *s, int64_t *bytes, struct
     mt_buf_addf(because,
                 "%s in %s of segments that are partly in use, where larger blocks do not fit",
                 mt_human_bytes(s->split_b, size), mt_human_plural(s->hole_n, "free range", n));
-    return s->hole_n > 0 && !s->settings.expandable;
+    return s->hole_n > 0 && !has_expandable(s);
 }
 
 static const struct remedy {
