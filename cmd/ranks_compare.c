@@ -112,11 +112,13 @@ enum mt_status mt_ranks_change(const struct mt_ranks *r, const struct mt_rank *b
     mt_diff_compare(&d);
     if (!mt_formats_alike(d.side[0].run.format, d.side[1].run.format))
         mt_note_recorders(out, &d.side[0].run, &d.side[1].run);
-    if (mt_diff_peak_sites_known(&d.side[0]) && mt_diff_peak_sites_known(&d.side[1]))
+    const bool known = mt_diff_peak_sites_known(&d.side[0]);
+    const struct mt_diff_side *lacks = &d.side[known];
+    if (known && mt_diff_peak_sites_known(lacks))
         st = show(&d, base, new, how, out, err);
     else
-        mt_report_note(out, "Which sites hold more is not known: %s.",
-                       mt_knows_lack(&d.side[0].run, base->device, MT_KNOWS_BLOCKS));
+        mt_report_note(out, "Which sites hold more is not known: %s %s.", lacks->run.name,
+                       mt_knows_lack(&lacks->run, &lacks->device, MT_KNOWS_BLOCKS));
 out:
     for (int s = 0; s < 2; s++)
         if (d.side[s].db && d.side[s].db != r->db)
