@@ -459,11 +459,16 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     bool group;
     (void)exit_code;
     MT_TRY(read_capacity(err));
-    if (args->n > 1)
-        return mt_oom_of_ranks(args, device_name, &rows, err);
-    MT_TRY(is_group(args->n ? args->v[0] : NULL, &group, err));
-    return group ? mt_oom_of_ranks(args, device_name, &rows, err)
-                 : one(args->n ? args->v[0] : NULL, err);
+    MT_TRY(is_group(args->n == 1 ? args->v[0] : NULL, &group, err));
+    if (args->n < 2 && !group)
+        return one(args->n ? args->v[0] : NULL, err);
+    if (capacity_text) {
+        MT_FAIL(err, MT_EUSAGE, "--capacity is of one dump, not of several");
+        mt_err_hint(err, "`memtool oom RUN --capacity %s` tells what others held there.",
+                    capacity_text);
+        return MT_EUSAGE;
+    }
+    return mt_oom_of_ranks(args, device_name, &rows, err);
 }
 
 static const struct mt_opt opts[] = {

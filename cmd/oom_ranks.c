@@ -151,9 +151,13 @@ static void describe(const struct mt_ranks *ranks, const struct found *f, struct
 {
     char n[MT_HUMAN_LONG], later[MT_HUMAN_MAX];
     const bool in_group = *ranks->group != '\0';
-    r->title = mt_asprintf("%s%s%s · %zu ran out of memory%s%s", in_group ? ranks->group : "",
-                           in_group ? " · " : "", mt_human_plural((int64_t)ranks->all.n, "rank", n),
-                           f->n, f->elsewhere ? "" : " on ", f->elsewhere ? "" : ranks->device);
+    struct mt_buf title = {0};
+    mt_buf_addf(&title, "%s%s%s", in_group ? ranks->group : "", in_group ? " · " : "",
+                mt_human_plural((int64_t)ranks->all.n, "rank", n));
+    if (f->unknown_n < ranks->all.n)
+        mt_buf_addf(&title, " · %zu ran out of memory%s%s", f->n, f->elsewhere ? "" : " on ",
+                    f->elsewhere ? "" : ranks->device);
+    r->title = title.s;
     if (f->unknown_n == ranks->all.n)
         mt_report_cannot_tell(r, "None of these runs records failed allocations.",
                               "`memtool ranks` shows which holds most.");

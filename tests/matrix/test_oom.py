@@ -130,6 +130,7 @@ shutil.copy(log, "rank5.zst")  # of another file: the same one twice is refused
 m.run("import", "rank5.zst", "--name", "log_rank5", "--group", "failing")
 m.check(any("1 of these does not record failed" in note for note in m.json("oom", "fails_rank0", "fails_rank3", "log_rank5")["notes"]), "a run that does not record it")
 m.check("cannot_tell" in m.json("oom", "log_rank5", log), "none that records it")
+m.check(" 0 ran out" not in m.run("oom", "log_rank5", log)[1], "and none is said to have had enough")
 
 # A crashed job: 64 dumps in a folder called as the group, one of which keeps what others free.
 sys.path.insert(0, SAMPLES)
@@ -244,6 +245,8 @@ m.check(": who held what when it failed" in page and "beyond" not in page and "a
 
 m.run("oom", "nothing", codes=(2,))
 m.run("oom", "own-oom.pickle", "--capacity", "x", codes=(2,))
+m.run("oom", "dumps", "--capacity", "80GiB", codes=(2,))
+m.run("oom", "own-oom.pickle", "own-fragmented.pickle", "--capacity", "80GiB", codes=(2,))
 for size, wrong in (("36MiB", False), ("35MiB", True)):  # 24 MiB were held, 12 MiB free
     m.check(("--capacity is less than" in m.run("oom", "own-oom.pickle", "--capacity", size)[2]) == wrong, "a capacity of", size)
 m.run("oom", "own-oom.pickle", "--device", "cuda:7", codes=(2,))
