@@ -190,9 +190,12 @@ static void say_first(const struct mt_ranks *ranks, const struct mt_rank *first,
     const struct mt_rank_cluster *c = &ranks->clusters.v[first->cluster];
     const int site = mt_report_find_column(more, "site");
     const int change = mt_report_find_column(more, "at_peak_delta_b");
-    const struct mt_cell *cells = more->rows.n ? more->rows.v[0].cells : NULL;
+    const struct mt_cell *cells = NULL;
     struct mt_buf name = {0};
-    if (first->outside && cells && change >= 0 && cells[change].i > 0)
+    for (size_t i = 0; i < more->rows.n && change >= 0 && !cells; i++)
+        if (more->rows.v[i].cells[change].i > 0) /* of others it may have less */
+            cells = more->rows.v[i].cells;
+    if (first->outside && cells)
         mt_report_footer(more, "look first at %s: %s more there than in a usual rank",
                          cells[site].s, mt_human_bytes(cells[change].i, bytes));
     else if (!first->outside && c->judged)

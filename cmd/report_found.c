@@ -247,10 +247,13 @@ static void remember_ranks(struct mt_page_found *f, const struct mt_report *r)
         for (size_t i = 0; i < r->footer.n && !f->outliers; i++)
             if (strstr(r->footer.v[i], "outlier"))
                 f->outliers = mt_strdup(r->footer.v[i]);
-    if (mt_report_find_column(r, "at_peak_delta_b") >= 0 && r->title && r->rows.n) {
+    for (size_t i = 0; i < r->rows.n && r->title && !f->more_site; i++) {
+        const int64_t more_b = mt_page_int_at(r, i, "at_peak_delta_b");
+        if (more_b <= 0)
+            continue; /* it has less of that */
         f->more_title = mt_strdup(r->title);
-        f->more_site = mt_strdup(mt_page_text_at(r, 0, "site"));
-        f->more_site_b = mt_page_int_at(r, 0, "at_peak_delta_b");
+        f->more_site = mt_strdup(mt_page_text_at(r, i, "site"));
+        f->more_site_b = more_b;
     }
 }
 

@@ -202,8 +202,7 @@ static void find_more(const struct mt_page_made *p, struct mt_buf *out)
     snprintf(figure, sizeof figure, "\u25b2 +%s", mt_human_bytes(p->found.more_site_b, size));
     struct mt_buf said = {0};
     mt_buf_addf(&said, "in %s: the most of %s.", p->found.more_site, p->found.more_title);
-    if (p->found.more_site_b > 0)
-        mt_page_finding(out, "The worst against the median", "more", figure, said.s, "ranks");
+    mt_page_finding(out, "The worst against the median", "more", figure, said.s, "ranks");
     mt_buf_free(&said);
 }
 

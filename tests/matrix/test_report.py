@@ -526,11 +526,30 @@ def check_trend():
     m.check(code == 2 and "nobody" in err and not os.path.exists("none.html"), "no such group", err)
 
 
+def check_shifted():
+    """A rank that holds most may hold less of what changed most: what it has more of is named, on the page and by `oom`."""
+    frames = [[{"name": name, "filename": "t.py", "line": line}] for line, name in enumerate("abc", 1)]
+    os.makedirs("shifted")
+    for rank in range(5):
+        sizes = (10, 40, 40) if rank == 4 else (60, 10, 10)
+        events = [{"action": "alloc", "addr": line << 30, "size": (size << 20) + rank * 1024, "stream": 0, "frames": frames[line]} for line, size in enumerate(sizes)]
+        events.append({"action": "oom", "device_free": 0, "size": 1 << 30, "stream": 0, "frames": frames[0]})
+        for i, event in enumerate(events):
+            event["time_us"] = 10**15 + 5 * i - 1000 * (rank == 4)
+        with open(f"shifted/shifted_rank{rank}.pickle", "wb") as file:
+            pickle.dump({"segments": [], "device_traces": [events]}, file)
+    m.run("import", "shifted", "--group", "shifted", codes=(0,))
+    contains(page_of("--group", "shifted").answer, "|Rank 4| holds most, |10.01 MiB| more than the median of all; the largest part of that was allocated in |t.py:2 b|.",
+             "|The worst against the median|\u25b2 +30 MiB|in t.py:2 b: the most of")
+    m.check("look first at t.py:2 b: 30 MiB more" in m.run("oom", "shifted")[1], "oom", "where it has more")
+
+
 def check_groups():
     here = os.path.join(SAMPLES, "..", "tests", "recordings", "ranks")
     check_ranks("data", sorted(glob.glob(f"{SAMPLES}/ranks/*.gz")))
     check_ranks("stages", sorted(glob.glob(f"{here}/*.gz")))
     check_trend()
+    check_shifted()
 
 
 def many_paths():
