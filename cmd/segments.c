@@ -190,9 +190,12 @@ static enum mt_status show_svg(const struct mt_run *run, const struct mt_run_dev
                                const struct mt_segments *s, struct mt_err *err)
 {
     struct mt_buf out = {0};
-    char held[MT_HUMAN_MAX], used[MT_HUMAN_MAX];
-    char *title = mt_asprintf("%s, %s: %s held, %s in use", run->name, d->name,
-                              mt_human_bytes(s->size_b, held), mt_human_bytes(s->used_b, used));
+    char held[MT_HUMAN_MAX], used[MT_HUMAN_MAX], pending[MT_HUMAN_MAX];
+    char *title = mt_asprintf("%s, %s: %s held, %s in use%s%s", run->name, d->name,
+                              mt_human_bytes(s->size_b, held),
+                              mt_human_bytes(mt_wrap_sub(s->used_b, s->pending_b), used),
+                              s->pending_b ? ", released but in use by a stream " : "",
+                              s->pending_b ? mt_human_bytes(s->pending_b, pending) : "");
     mt_segments_svg(&out, s, title);
     enum mt_status st = mt_show_text(out.s, err);
     free(title);
