@@ -93,8 +93,8 @@ static enum mt_status look(const struct mt_view *v, struct mt_report *r, const s
     else if (st == MT_OK)
         add_state(r, m, &s);
     if (s.lost_n)
-        mt_report_note(r, "%s: %s lie in no segment known at that time.", m->name,
-                       mt_human_plural(s.lost_n, "block", lost));
+        mt_report_note(r, "%s: %s %s in no segment known at that time.", m->name,
+                       mt_human_plural(s.lost_n, "block", lost), s.lost_n == 1 ? "lies" : "lie");
     mt_segments_free(&s);
     return st;
 }
@@ -132,6 +132,8 @@ static enum mt_status show_state(const struct mt_view *v, struct mt_report *r,
     MT_TRY(mt_reserved_peak(v->db, &v->run, &v->device, &peak.at, &known, err));
     if (known)
         MT_TRY(look(v, r, &peak, err));
+    else if (!v->device.one_moment)
+        mt_report_note(r, "%s: " MT_RESERVED_UNSEEN, v->device.name);
     MT_TRY(look_at_ooms(v, r, ooms, err));
     mt_report_footer(r,
                      "reserved = requested + rounding + split (free in segments partly in use) + "

@@ -10,6 +10,7 @@
 #include "lib/run/knows.h"
 #include "lib/usage/gaps.h"
 #include "lib/usage/memstats.h"
+#include "lib/usage/oom.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,6 +72,8 @@ static enum mt_status add_device(struct mt_report *r, const struct mt_view *v,
     last_ns = unread && until_ns < last_ns ? until_ns : last_ns;
     one_moment |= d->one_moment != 0;
     mt_report_older(r, &v->run, d);
+    if (stats[MT_STAT_RESERVED].unseen)
+        mt_report_note(r, "%s: " MT_RESERVED_UNSEEN, d->name);
     const bool gpu = d->type != MT_DEVICE_CPU && d->type != MT_DEVICE_HOST;
     at_end.gpu_n += gpu;
     if (gpu && stats[MT_STAT_ACTIVE].current_b != MT_STAT_UNKNOWN) {

@@ -298,6 +298,13 @@ static void describe(struct page *p)
                        mt_human_plural((int64_t)earlier, "allocation", more),
                        p->has_segments ? ": `memtool fragmentation " : "",
                        p->has_segments ? p->run : "", p->has_segments ? "`" : "");
+    if (p->s.lost_n)
+        mt_report_note(
+            r,
+            "%s in use then, %s, %s in no segment known at that time: events of segments are "
+            "missing, and more was reserved than that.",
+            mt_human_bytes(p->s.lost_b, size), mt_human_plural(p->s.lost_n, "block", more),
+            p->s.lost_n == 1 ? "lies" : "lie");
     if (p->has_segments && capacity_b == MT_UNKNOWN)
         mt_report_note(r, "What others hold on the GPU (CUDA itself, NCCL, other processes) is in "
                           "no snapshot: --capacity, the total capacity that the error message "

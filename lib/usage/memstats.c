@@ -13,7 +13,7 @@ const char *const mt_memstat_names[MT_STAT_N] = {"allocated", "active",         
 static struct mt_memstat_row nothing(void)
 {
     const int64_t u = MT_STAT_UNKNOWN;
-    return (struct mt_memstat_row){false, false, u, u, u, u, u, u, u, u};
+    return (struct mt_memstat_row){false, false, false, u, u, u, u, u, u, u, u};
 }
 
 /* Follows one figure through the window. */
@@ -130,6 +130,8 @@ static enum mt_status follow_reserved(struct mt_db *db, const struct mt_run *run
             change(&f, samples.all.v[i].t_ns, mt_wrap_sub(samples.all.v[i].level_b, f.now_b), 0);
         *out = leave(&f);
         out->current_n = out->peak_n = out->total_alloc_n = out->total_freed_n = MT_STAT_UNKNOWN;
+        int64_t peak = mt_levels_peak(&samples, 0, (int64_t)samples.all.n - 1);
+        out->unseen = mt_run_is_snapshot(run) && mt_levels_value(&samples, peak) < device->peak_b;
     }
     mt_levels_free(&samples);
     return st;
@@ -207,9 +209,18 @@ static void keep_current(struct mt_memstat_row *row)
     struct mt_memstat_row unknown = nothing();
     unknown.known = row->known;
     unknown.cut = row->cut;
+    unknown.unseen = row->unseen;
     unknown.current_b = row->current_b;
     unknown.current_n = row->current_n;
     *row = unknown;
+}
+
+/* Of what is not all recorded the end alone is known, by the file's list. */
+static void keep_end(struct mt_memstat_row *row, bool end)
+{
+    if (!end)
+        row->current_b = row->current_n = MT_STAT_UNKNOWN;
+    keep_current(row);
 }
 
 /* Of runs of sums: what the device itself says. */
@@ -253,8 +264,11 @@ enum mt_status mt_memstats(struct mt_db *db, const struct mt_run *run,
     out[MT_STAT_ACTIVE].peak_n = blocks.peak_n;
     out[MT_STAT_ACTIVE].total_alloc_n = blocks.total_alloc_n;
     out[MT_STAT_ACTIVE].total_freed_n = blocks.total_freed_n;
-    if (!blocks.cut && !out[MT_STAT_RESERVED].cut)
+    const bool end = !blocks.cut && !out[MT_STAT_RESERVED].cut;
+    if (end)
         MT_TRY(add_final(db, run, device, out, err));
+    if (out[MT_STAT_RESERVED].unseen)
+        keep_end(&out[MT_STAT_RESERVED], end);
     for (int i = 0; i < MT_STAT_N && device->one_moment; i++)
         keep_current(&out[i]);
     return MT_OK;

@@ -23,8 +23,9 @@ extern const char *const mt_memstat_names[MT_STAT_N];
 /* Of one metric: bytes and counts (blocks, segments, stretches). MT_STAT_UNKNOWN where the
  * recording cannot tell. */
 struct mt_memstat_row {
-    bool known; /* the recording tells anything of it */
-    bool cut;   /* and that it changes after the window */
+    bool known;  /* the recording tells anything of it */
+    bool cut;    /* and that it changes after the window */
+    bool unseen; /* of reserved: blocks had more at some time, so that changes of it are missing */
     int64_t current_b, peak_b, total_alloc_b, total_freed_b;
     int64_t current_n, peak_n, total_alloc_n, total_freed_n;
 };

@@ -32,9 +32,14 @@ enum mt_status mt_oom_device(struct mt_db *db, const struct mt_run *run, const c
                              struct mt_run_device *out, bool *found, struct mt_err *err);
 
 /* When the allocator held the most from the driver for the first time; *known false: nothing says,
- * as where there is no history. Errors: MT_EDB. */
+ * as where there is no history, or blocks had more than what is recorded. Errors: MT_EDB. */
 enum mt_status mt_reserved_peak(struct mt_db *db, const struct mt_run *run,
                                 const struct mt_run_device *device, struct mt_seg_moment *at,
                                 bool *known, struct mt_err *err);
+
+/* Why it is not known what was held before the end. */
+#define MT_RESERVED_UNSEEN                                                                         \
+    "more was in use at some time than its segments held, so that events of these are missing "    \
+    "(skip_actions): what was reserved before the end is not known."
 
 #endif

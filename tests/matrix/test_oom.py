@@ -243,6 +243,21 @@ m.run("import", "one_dump", "--group", "one_dump")
 page = m.run("oom", "one_dump")[1]
 m.check(": who held what when it failed" in page and "beyond" not in page and "all ranks hold" not in page, "a dump beside traces", page)
 
+# Events of segments may be left out (skip_actions): what was reserved before the end is then unknown where blocks had more.
+events = [("alloc", 1 << 40, 4), ("alloc", 2 << 40, 50), ("oom", 1 << 20, 200), ("free_requested", 2 << 40, 50), ("free_completed", 2 << 40, 50)]
+events = [{"action": action, "device_free" if action == "oom" else "addr": place, "size": size << 20, "stream": 0, "frames": FRAME, "time_us": 10**15 + i}
+          for i, (action, place, size) in enumerate(events)]
+blocks = [{"address": (1 << 40) + at, "size": size, "requested_size": size, "state": state, "frames": []} for at, size, state in ((0, 4 << 20, "active_allocated"), (4 << 20, 16 << 20, "inactive"))]
+with open("skipped.pickle", "wb") as file:
+    pickle.dump({"segments": [{"device": 0, "address": 1 << 40, "total_size": 20 << 20, "stream": 0, "segment_type": "large", "blocks": blocks}], "device_traces": [events]}, file)
+reserved = next(row for row in m.rows("memory", "skipped.pickle") if row["metric"] == "reserved")
+m.check(reserved["current_b"] == 20 << 20 and reserved["peak_b"] is None and reserved["total_alloc_b"] is None, "skipped", "reserved at the end alone", reserved)
+m.check(m.rows("ranks", "skipped.pickle")[0]["reserved_peak_b"] is None, "skipped", "ranks")
+m.check("reserved peak" not in {row["moment"] for row in m.rows("fragmentation", "skipped.pickle")}, "skipped", "fragmentation")
+for command in ("memory", "fragmentation"):
+    m.check("what was reserved before the end is not known" in m.run(command, "skipped.pickle")[2], "skipped", command, "says so")
+m.check("50 MiB in use then, 1 block, lies in no segment" in m.run("oom", "skipped.pickle")[2], "skipped", "oom")
+
 m.run("oom", "nothing", codes=(2,))
 m.run("oom", "own-oom.pickle", "--capacity", "x", codes=(2,))
 m.run("oom", "dumps", "--capacity", "80GiB", codes=(2,))
