@@ -8,6 +8,7 @@
 #include "lib/model/kind_words.h"
 #include "lib/render/term.h"
 #include "lib/run/knows.h"
+#include "lib/usage/oom.h"
 #include "lib/usage/process.h"
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +93,19 @@ static enum mt_status load_parts(struct mt_timeline *t, struct mt_err *err)
     return add_samples(t, mt_metric_names[MT_METRIC_MALLOC_HELD], err);
 }
 
+/* Where blocks had more than was reserved, not all of that is recorded. */
+static void note_reserved(const struct mt_timeline *t, const char *what,
+                          const struct mt_levels *reserved)
+{
+    const struct mt_view *v = t->view;
+    const int64_t last = (int64_t)reserved->all.n - 1;
+    if (last < 0 || !mt_run_is_snapshot(&v->run) ||
+        strcmp(what, mt_metric_names[MT_METRIC_RESERVED]) != 0)
+        return;
+    if (mt_levels_value(reserved, mt_levels_peak(reserved, 0, last)) < v->device.peak_b)
+        mt_report_note(t->report, "%s: " MT_RESERVED_UNSEEN, v->device.name);
+}
+
 /* All but the run's own curve; what the recording has of reserved or rss is beside it unless a
  * metric is asked for. */
 static enum mt_status load_samples(struct mt_timeline *t, struct mt_err *err)
@@ -106,6 +120,7 @@ static enum mt_status load_samples(struct mt_timeline *t, struct mt_err *err)
         MT_TRY(mt_samples_load(v->db, &v->run, &v->device, metric, &t->levels, err));
         if (t->levels.all.n && t->levels.all.v[0].t_ns > 0)
             t->levels.start_b = MT_UNKNOWN;
+        note_reserved(t, metric, &t->levels);
         return t->levels.all.n && mt_metric_is_bytes(metric) ? MT_OK : mt_timeline_lacks(t, err);
     }
     if (metric || mt_device_is_process(&v->device))
@@ -113,6 +128,8 @@ static enum mt_status load_samples(struct mt_timeline *t, struct mt_err *err)
     for (size_t i = SECONDS; i < METRIC_N && !t->beside_n; i++)
         if (strcmp(metrics[i], level) != 0)
             MT_TRY(add_samples(t, metrics[i], err));
+    if (t->beside_n)
+        note_reserved(t, t->beside[0].what, &t->beside[0].levels);
     return MT_OK;
 }
 

@@ -254,8 +254,9 @@ reserved = next(row for row in m.rows("memory", "skipped.pickle") if row["metric
 m.check(reserved["current_b"] == 20 << 20 and reserved["peak_b"] is None and reserved["total_alloc_b"] is None, "skipped", "reserved at the end alone", reserved)
 m.check(m.rows("ranks", "skipped.pickle")[0]["reserved_peak_b"] is None, "skipped", "ranks")
 m.check("reserved peak" not in {row["moment"] for row in m.rows("fragmentation", "skipped.pickle")}, "skipped", "fragmentation")
-for command in ("memory", "fragmentation"):
-    m.check("what was reserved before the end is not known" in m.run(command, "skipped.pickle")[2], "skipped", command, "says so")
+for command in (["memory"], ["fragmentation"], ["timeline"], ["timeline", "--metric", "reserved"]):
+    m.check("what was reserved before the end is not known" in m.run(*command, "skipped.pickle")[2], "skipped", command, "says so")
+m.check("what was reserved" not in m.run("timeline", "skipped.pickle", "--metric", "allocated")[2], "skipped", "of what is allocated nothing")
 m.check("50 MiB in use then, 1 block, lies in no segment" in m.run("oom", "skipped.pickle")[2], "skipped", "oom")
 
 m.run("oom", "nothing", codes=(2,))
