@@ -59,8 +59,7 @@ int64_t mt_snap_next_time(const struct mt_snap_replayer *r, const struct mt_snap
 /* Finds the marks of a device's regions; last_ns is the time of its first event. */
 void mt_snap_find_marks(struct mt_snap_replayer *r, struct mt_snap_device *d);
 
-/* Does what is due of all devices' annotations: regions begin before events of the same
- * microsecond, and end after them. */
+/* Marks that are due until then (mt_snap_marks_pair), on all devices. */
 void mt_snap_mark_regions(struct mt_snap_replayer *r, int64_t t_ns);
 
 /* torch 2.4 nightlies: of an event that marks a region, its only frame. Its file is the region's

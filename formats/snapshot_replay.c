@@ -316,7 +316,8 @@ static enum mt_status look_ahead(struct mt_snap_replayer *r, struct mt_snap_devi
 }
 
 /* Regions name the device that was current, which is one for a program that says for each tensor
- * where it is: where all name that one, they are around what happens on the others, too. */
+ * where it is: where all name that one, they are around what happens on the others, too. (No file
+ * has annotations beside regions of its own events, which only one nightly wrote.) */
 static void find_around(struct mt_snap_replayer *r)
 {
     const struct mt_snap_device *only = NULL;
@@ -326,11 +327,8 @@ static void find_around(struct mt_snap_replayer *r)
             only = &r->devices[i];
             marked_n++;
         }
-    for (size_t i = 0; i < r->device_n; i++) {
-        struct mt_snap_device *d = &r->devices[i];
-        bool own = marked_n != 1 || d->user_defined.all.n;
-        d->around = own ? &d->regions : &only->regions;
-    }
+    for (size_t i = 0; i < r->device_n; i++)
+        r->devices[i].around = marked_n == 1 ? &only->regions : &r->devices[i].regions;
 }
 
 /* When the first event of any device is; 0 where there is none. */
