@@ -57,19 +57,35 @@ static void show_progress(void *closure)
     mt_progress_update(&p->line, (int64_t)done);
 }
 
+/* ---- options that are one word of a few ---- */
+
+/* Which of n words, of which 0 may be none, the text is; NULL: 0. An error says what there is. */
+static enum mt_status take_word(const char *const *words, int n, const char *option,
+                                const char *choices, const char *text, int *out, struct mt_err *err)
+{
+    *out = 0;
+    for (int i = 0; text && i < n; i++)
+        if (words[i] && strcmp(text, words[i]) == 0) {
+            *out = i;
+            return MT_OK;
+        }
+    if (!text)
+        return MT_OK;
+    MT_FAIL(err, MT_EUSAGE, "--%s is %s, not '%s'", option, choices, text);
+    mt_err_hint(err, "Nothing was imported.");
+    return MT_EUSAGE;
+}
+
 static const char *const cpp_names[] = {
     [MT_CPP_FOLD] = "fold", [MT_CPP_ALL] = "all", [MT_CPP_NONE] = "none"};
 
 enum mt_status mt_import_cpp_frames(const char *text, enum mt_cpp_frames *out, struct mt_err *err)
 {
-    for (size_t i = 0; i < MT_ARRAY_LEN(cpp_names); i++)
-        if (!text || strcmp(text, cpp_names[i]) == 0) {
-            *out = (enum mt_cpp_frames)i;
-            return MT_OK;
-        }
-    MT_FAIL(err, MT_EUSAGE, "--cpp-frames is fold, all or none, not '%s'", text);
-    mt_err_hint(err, "Nothing was imported.");
-    return MT_EUSAGE;
+    int i;
+    enum mt_status st = take_word(cpp_names, MT_ARRAY_LEN(cpp_names), "cpp-frames",
+                                  "fold, all or none", text, &i, err);
+    *out = (enum mt_cpp_frames)i;
+    return st;
 }
 
 static const char *const value_names[MT_MEANS_N] = {[MT_MEANS_AT_END] = "at-end",
@@ -79,15 +95,11 @@ static const char *const value_names[MT_MEANS_N] = {[MT_MEANS_AT_END] = "at-end"
 
 enum mt_status mt_import_values(const char *text, enum mt_meaning *out, struct mt_err *err)
 {
-    *out = MT_MEANS_UNSAID;
-    for (int i = MT_MEANS_UNSAID + 1; text && i < MT_MEANS_N; i++)
-        if (strcmp(text, value_names[i]) == 0)
-            *out = (enum mt_meaning)i;
-    if (!text || *out)
-        return MT_OK;
-    MT_FAIL(err, MT_EUSAGE, "--values is at-end, at-peak, allocated or temporary, not '%s'", text);
-    mt_err_hint(err, "Nothing was imported.");
-    return MT_EUSAGE;
+    int i;
+    enum mt_status st = take_word(value_names, MT_MEANS_N, "values",
+                                  "at-end, at-peak, allocated or temporary", text, &i, err);
+    *out = (enum mt_meaning)i;
+    return st;
 }
 
 const char *mt_import_values_word(enum mt_meaning values)
@@ -100,21 +112,19 @@ static const char *const process_names[MT_WRITERS_N] = {
 
 enum mt_status mt_import_processes(const char *text, enum mt_writers *out, struct mt_err *err)
 {
-    for (int i = 0; i < MT_WRITERS_N; i++)
-        if (text && process_names[i] ? strcmp(text, process_names[i]) == 0
-                                     : !text && !process_names[i]) {
-            *out = (enum mt_writers)i;
-            return MT_OK;
-        }
-    MT_FAIL(err, MT_EUSAGE, "--processes is one or several, not '%s'", text);
-    mt_err_hint(err, "Nothing was imported.");
-    return MT_EUSAGE;
+    int i;
+    enum mt_status st =
+        take_word(process_names, MT_WRITERS_N, "processes", "one or several", text, &i, err);
+    *out = (enum mt_writers)i;
+    return st;
 }
 
 const char *mt_import_processes_word(enum mt_writers processes)
 {
     return process_names[processes];
 }
+
+/* ---- reading ---- */
 
 /* Damaged compression is why nothing could be made of what is in it. What can be done then depends
  * on the format: of a cut pickle nothing is left, whatever --partial could keep of a trace. */

@@ -99,10 +99,10 @@ static void note_reserved(const struct mt_timeline *t, const char *what,
 {
     const struct mt_view *v = t->view;
     const int64_t last = (int64_t)reserved->all.n - 1;
-    if (last < 0 || !mt_run_is_snapshot(&v->run) ||
-        strcmp(what, mt_metric_names[MT_METRIC_RESERVED]) != 0)
+    if (last < 0 || strcmp(what, mt_metric_names[MT_METRIC_RESERVED]) != 0)
         return;
-    if (mt_levels_value(reserved, mt_levels_peak(reserved, 0, last)) < v->device.peak_b)
+    const int64_t peak_b = mt_levels_value(reserved, mt_levels_peak(reserved, 0, last));
+    if (mt_reserved_is_unseen(&v->run, &v->device, peak_b))
         mt_report_note(t->report, "%s: " MT_RESERVED_UNSEEN, v->device.name);
 }
 

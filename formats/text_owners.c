@@ -1,6 +1,7 @@
 #include "formats/text_owners.h"
 
 #include "formats/text_pattern.h"
+#include "formats/text_signs.h"
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -142,8 +143,11 @@ void mt_text_owners_unlearn(struct mt_text_owners *o, const char *line, size_t n
         while (end && i == MT_TAG_HEADER && from > line &&
                from[-1] != ' ') /* a date is in front of it */
             from--;
-        if (end && at < (size_t)(end - line) && (i != MT_TAG_HEADER || at >= (size_t)(from - line)))
-            o->tags[i] = MT_TAG_NONE, o->unlearnt[i] = true;
+        if (end && at < (size_t)(end - line) &&
+            (i != MT_TAG_HEADER || at >= (size_t)(from - line))) {
+            o->tags[i] = MT_TAG_NONE;
+            o->unlearnt[i] = true;
+        }
     }
 }
 
@@ -152,16 +156,11 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-static bool is_one_of(const char *p, const char *end, const char *chars)
-{
-    return p < end && *p && strchr(chars, *p);
-}
-
 /* Whether the number that ends at p is a size: "worker: 512 MB". */
 static bool is_size(const char *p, const char *end)
 {
     size_t n = 0;
-    p += is_one_of(p, end, " ");
+    p += mt_is_one_of(p, end, " ");
     while (p + n < end && isalpha((unsigned char)p[n]))
         n++;
     return n > 1 && mt_text_unit(p, n);
@@ -195,8 +194,8 @@ static bool fits(size_t which, const char *line, const char *s, const char *p, c
 {
     const bool opened = s > line && (strchr("[(<", s[-1]) || (s[-1] == ' ' && is_inside(line, s)));
     if (words[which].bracketed)
-        return opened && is_one_of(p, end, "])>");
-    if (words[which].punctuated && !is_one_of(p, end, "])>:,|/") && p < end)
+        return opened && mt_is_one_of(p, end, "])>");
+    if (words[which].punctuated && !mt_is_one_of(p, end, "])>:,|/") && p < end)
         return (size_t)(end - p) > 4 && strncasecmp(p, " rss", 4) == 0;
     return opened || strcmp(words[which].word, "rank") != 0 || !is_of_lora(line, end, number);
 }
@@ -212,7 +211,7 @@ static bool is_told(const char *p, const char *end)
         "acknowledged", "replied",  "reported",  "crashed",  "lost",      "registered"};
     static const char *const helpers[] = {"is ", "has ", "was "};
     size_t n = 0;
-    if (!is_one_of(p, end, " "))
+    if (!mt_is_one_of(p, end, " "))
         return false;
     p++;
     for (size_t i = 0; i < MT_ARRAY_LEN(helpers); i++) {
@@ -243,16 +242,16 @@ static const char *take_mention(struct mt_text_owners *o, const char *line, cons
         which++;
     if (which == MT_ARRAY_LEN(words))
         return NULL;
-    for (int i = 0; i < 3 && is_one_of(p, end, " :=#"); i++)
+    for (int i = 0; i < 3 && mt_is_one_of(p, end, " :=#"); i++)
         p++;
-    p += p == s + n && n > sizeof "process" && is_one_of(p, end, "-"); /* SpawnProcess-1 */
+    p += p == s + n && n > sizeof "process" && mt_is_one_of(p, end, "-"); /* SpawnProcess-1 */
     out->number = 0;
     while (p < end && isdigit((unsigned char)*p) && digits < DIGITS) {
         out->number = out->number * 10 + (uint64_t)(*p++ - '0');
         digits++;
     }
     if (!digits || (p < end && (is_word(*p) || strchr("%", *p))) ||
-        (end - p > 1 && is_one_of(p, end, ".,") && isdigit((unsigned char)p[1])) ||
+        (end - p > 1 && mt_is_one_of(p, end, ".,") && isdigit((unsigned char)p[1])) ||
         is_size(p, end) || !fits(which, line, s, p, end, out->number))
         return NULL;
     if (words[which].doer && !o->several && is_told(p, end)) {
@@ -265,7 +264,7 @@ static const char *take_mention(struct mt_text_owners *o, const char *line, cons
         return NULL;
     }
     snprintf(out->word, sizeof out->word, "%s", words[which].word);
-    if (is_one_of(p, end, "/")) /* rank 0/4 */
+    if (mt_is_one_of(p, end, "/")) /* rank 0/4 */
         for (p++; p < end && isdigit((unsigned char)*p);)
             p++;
     return p;
@@ -278,7 +277,7 @@ static bool is_begun(const char *line, const char *s)
     static const char *const begun[] = {"spawned", "started", "launched", "forked",
                                         "created", "killed",  "reaped"};
     for (int i = 0; i < WORDS; i++) {
-        while (s > line && is_one_of(s - 1, s, " ([:"))
+        while (s > line && mt_is_one_of(s - 1, s, " ([:"))
             s--;
         const char *end = s;
         while (s > line && isalpha((unsigned char)s[-1]))
@@ -305,10 +304,10 @@ static const char *take_digits(const char *p, const char *end, uint64_t *number)
 static const char *take_mpirun(const char *line, const char *end, struct mt_text_mention *out)
 {
     static const char *const streams[] = {"]<stdout>:", "]<stderr>:"};
-    const char *p = is_one_of(line, end, "[") ? line + 1 : NULL;
-    while (p && p < end && (isalnum((unsigned char)*p) || is_one_of(p, end, "-._@")))
+    const char *p = mt_is_one_of(line, end, "[") ? line + 1 : NULL;
+    while (p && p < end && (isalnum((unsigned char)*p) || mt_is_one_of(p, end, "-._@")))
         p++;
-    p = p && is_one_of(p, end, ",") ? take_digits(p + 1, end, &out->number) : NULL;
+    p = p && mt_is_one_of(p, end, ",") ? take_digits(p + 1, end, &out->number) : NULL;
     for (size_t i = 0; p && i < MT_ARRAY_LEN(streams); i++) {
         size_t n = strlen(streams[i]);
         if ((size_t)(end - p) >= n && memcmp(p, streams[i], n) == 0) {
@@ -390,9 +389,9 @@ void mt_text_owners_take(struct mt_text_owners *o, char *line, size_t n)
             continue;
         }
         char *from = s, *to = s + (behind - s);
-        while (from > line && is_one_of(from - 1, end, "[(<"))
+        while (from > line && mt_is_one_of(from - 1, end, "[(<"))
             from--;
-        while (is_one_of(to, end, "])>:"))
+        while (mt_is_one_of(to, end, "])>:"))
             to++;
         m.at = (size_t)(from - line);
         m.begun = is_begun(line, from);

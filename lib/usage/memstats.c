@@ -4,8 +4,8 @@
 #include "lib/base/wrap.h"
 #include "lib/run/knows.h"
 #include "lib/usage/live.h"
+#include "lib/usage/oom.h"
 #include "lib/usage/samples.h"
-#include "lib/usage/segments.h"
 
 const char *const mt_memstat_names[MT_STAT_N] = {"allocated", "active",         "reserved",
                                                  "requested", "inactive_split", "rss"};
@@ -131,7 +131,7 @@ static enum mt_status follow_reserved(struct mt_db *db, const struct mt_run *run
         *out = leave(&f);
         out->current_n = out->peak_n = out->total_alloc_n = out->total_freed_n = MT_STAT_UNKNOWN;
         int64_t peak = mt_levels_peak(&samples, 0, (int64_t)samples.all.n - 1);
-        out->unseen = mt_run_is_snapshot(run) && mt_levels_value(&samples, peak) < device->peak_b;
+        out->unseen = mt_reserved_is_unseen(run, device, mt_levels_value(&samples, peak));
     }
     mt_levels_free(&samples);
     return st;

@@ -95,7 +95,7 @@ enum mt_status mt_reserved_peak(struct mt_db *db, const struct mt_run *run,
     MT_TRY(mt_stmt_step(s, known, err));
     if (!*known)
         return MT_OK;
-    const bool unseen = mt_stmt_int(s, 0) < device->peak_b;
+    const bool unseen = mt_reserved_is_unseen(run, device, mt_stmt_int(s, 0));
     *at = moment_of(s, 2);
     bool row = true;
     while (row)

@@ -37,7 +37,13 @@ enum mt_status mt_reserved_peak(struct mt_db *db, const struct mt_run *run,
                                 const struct mt_run_device *device, struct mt_seg_moment *at,
                                 bool *known, struct mt_err *err);
 
-/* Why it is not known what was held before the end. */
+/* Whether what was held before the end is not known: of a snapshot whose blocks had more at some
+ * time than peak_b, the most that is recorded as held; and why, in words. */
+static inline bool mt_reserved_is_unseen(const struct mt_run *run,
+                                         const struct mt_run_device *device, int64_t peak_b)
+{
+    return mt_run_is_snapshot(run) && peak_b < device->peak_b;
+}
 #define MT_RESERVED_UNSEEN                                                                         \
     "more was in use at some time than its segments held, so that events of these are missing "    \
     "(skip_actions): what was reserved before the end is not known."
