@@ -40,14 +40,13 @@ static bool is_other(struct mt_db *db, const struct mt_run *run, const char *ref
 
 void mt_note_written_since(struct mt_db *db, const struct mt_run *run, const char *ref)
 {
-    static MT_VEC(int64_t) said;
-    for (size_t i = 0; i < said.n; i++)
-        if (said.v[i] == run->id)
+    static MT_VEC(int64_t) asked; /* a command may open a run several times */
+    for (size_t i = 0; i < asked.n; i++)
+        if (asked.v[i] == run->id)
             return;
-    if (!is_other(db, run, ref))
-        return;
-    *mt_vec_push(&said) = run->id;
-    mt_show_note("%s is the run of that name; the file was written since and has other content: "
-                 "./%s reads it.",
-                 run->name, ref);
+    *mt_vec_push(&asked) = run->id;
+    if (is_other(db, run, ref))
+        mt_show_note("%s is the run of that name; the file was written since and has other "
+                     "content: ./%s reads it.",
+                     run->name, ref);
 }
