@@ -6,13 +6,13 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Also with its version, as python3.12; shuf and perldoc are no interpreters. */
+/* Also with its version, as python3.12; shuf and node_exporter are no interpreters. */
 static bool is_interpreter(const char *program)
 {
     static const char *const all[] = {"python", "sh", "bash", "perl", "ruby", "node", "nodejs"};
     for (size_t i = 0; i < MT_ARRAY_LEN(all); i++) {
         size_t n = strlen(all[i]);
-        if (strncmp(program, all[i], n) == 0 && !isalpha((unsigned char)program[n]))
+        if (strncmp(program, all[i], n) == 0 && (!program[n] || isdigit((unsigned char)program[n])))
             return true;
     }
     return false;

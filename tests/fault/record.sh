@@ -67,11 +67,11 @@ for i in 1 2 3 4 5; do
 done
 
 # A run has the name of the script that an interpreter runs, but of no other's first argument.
-for program in sh3.1 shuf; do
+for program in sh3.1 shuf node_exporter; do
     cp phases $program
     "$MEMTOOL" record -- ./$program exit 0 2>err || fail "exit $?"
 done
-[ "$(ask "SELECT count(*) FROM run WHERE name IN ('exit', 'shuf')")" = 2 ] || fail "names of programs: $(ask "SELECT name FROM run")"
+[ "$(ask "SELECT count(*) FROM run WHERE name IN ('exit', 'shuf', 'node_exporter')")" = 3 ] || fail "names of programs: $(ask "SELECT name FROM run")"
 
 # What a child had that nobody saw is not the command's, and not forgotten.
 "$MEMTOOL" record --interval 60000 --name unseen -- sh -c './phases malloc 60; exit 0' 2>err || fail "exit $?"
