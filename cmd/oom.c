@@ -299,12 +299,13 @@ static void describe(struct page *p)
                        p->has_segments ? ": `memtool fragmentation " : "",
                        p->has_segments ? p->run : "", p->has_segments ? "`" : "");
     if (p->s.lost_n)
-        mt_report_note(
-            r,
-            "%s in use then, %s, %s in no segment known at that time: events of segments are "
-            "missing, and more was reserved than that.",
-            mt_human_bytes(p->s.lost_b, size), mt_human_plural(p->s.lost_n, "block", more),
-            p->s.lost_n == 1 ? "lies" : "lie");
+        mt_report_note(r, "%s in use then, %s, %s in no segment known at that time: %s.",
+                       mt_human_bytes(p->s.lost_b, size),
+                       mt_human_plural(p->s.lost_n, "block", more),
+                       p->s.lost_n == 1 ? "lies" : "lie",
+                       p->v.device.below_b /* what was freed unseen went with its segment */
+                           ? "frees are missing, or events of segments"
+                           : "events of segments are missing, and more was reserved than that");
     if (p->has_segments && capacity_b == MT_UNKNOWN)
         mt_report_note(r, "What others hold on the GPU (CUDA itself, NCCL, other processes) is in "
                           "no snapshot: --capacity, the total capacity that the error message "
@@ -444,7 +445,7 @@ static enum mt_status is_group(const char *ref, bool *group, struct mt_err *err)
         return MT_OK;
     enum mt_status st = mt_open_for_reading(&db, err);
     const bool run_named = st == MT_OK && mt_run_find(db, ref, &run, &ignored) == MT_OK &&
-                           (strcmp(run.name, ref) == 0 || mt_run_is_id(ref, &run));
+                           !mt_run_is_beginning(ref, &run);
     if (st == MT_OK && !run_named)
         *group = mt_runs_of_group(db, ref, 1, &ids, &ignored) == MT_OK;
     mt_vec_free(&ids);
