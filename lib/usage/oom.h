@@ -5,6 +5,7 @@
 #ifndef MT_OOM_H
 #define MT_OOM_H
 
+#include "lib/base/wrap.h"
 #include "lib/usage/segments.h"
 
 /* An allocation that failed. INT64_MIN: unknown. */
@@ -38,11 +39,12 @@ enum mt_status mt_reserved_peak(struct mt_db *db, const struct mt_run *run,
                                 bool *known, struct mt_err *err);
 
 /* Whether what was held before the end is not known: of a snapshot whose blocks had more at some
- * time than peak_b, the most that is recorded as held; and why, in words. */
+ * time than peak_b, the most that is recorded as held; and why, in words. Where frees are missing,
+ * which the recorder's total shows, blocks count on and may have had less. */
 static inline bool mt_reserved_is_unseen(const struct mt_run *run,
                                          const struct mt_run_device *device, int64_t peak_b)
 {
-    return mt_run_is_snapshot(run) && peak_b < device->peak_b;
+    return mt_run_is_snapshot(run) && peak_b < mt_wrap_sub(device->peak_b, device->below_b);
 }
 #define MT_RESERVED_UNSEEN                                                                         \
     "more was in use at some time than its segments held, so that events of these are missing "    \

@@ -268,6 +268,8 @@ with open("unfreed.pickle", "wb") as file:
     pickle.dump({"segments": [{"device": 0, "address": 2 << 40, "total_size": 20 << 20, "stream": 0, "segment_type": "large", "blocks": blocks}], "device_traces": [events]}, file)
 err = m.run("oom", "unfreed.pickle")[2]
 m.check("15 MiB in use then, 1 block, lies in no segment known at that time: frees are missing, or" in err and "more was reserved" not in err, "frees are skipped", err)
+reserved = [row for row in m.rows("memory", "unfreed.pickle") if row["metric"] == "reserved"]
+m.check([row["peak_b"] for row in reserved] == [20 << 20], "frees are skipped", "the most reserved", reserved)
 
 m.run("oom", "nothing", codes=(2,))
 m.run("oom", "own-oom.pickle", "--capacity", "x", codes=(2,))
