@@ -5,6 +5,7 @@
  * Which objects lay where comes last, so that stacks are kept until the end.
  */
 #include "formats/format.h"
+#include "formats/heap_stacks.h"
 #include "formats/mapped.h"
 #include "formats/native_paths.h"
 #include "formats/sampled.h"
@@ -17,12 +18,6 @@
 #include <string.h>
 
 enum { LINES_PER_CHECK = 1 << 14 };
-static const int64_t count_max = INT64_C(1) << 60; /* more cannot be true */
-
-/* "in use: bytes [allocated: bytes]" */
-struct counts {
-    int64_t end_n, end_b, alloc_n, alloc_b;
-};
 
 struct reader {
     struct mt_lines lines;
@@ -39,23 +34,14 @@ struct reader {
     bool jemalloc;  /* its own form: a stack, then lines of what it has by threads */
     bool measured;  /* the file says what was allocated, even where that is what is in use */
     bool has_total; /* at the top, as the stacks say it */
-    struct counts total, sum;
+    struct mt_heap_counts total, sum;
     struct mt_sampled sampled;
 
     bool mapping; /* what comes are mapped objects */
     bool has_mappings;
     bool open;    /* the last stack can have further lines */
     size_t whole; /* stack of all threads whose lines come; and 1 more, 0 = none */
-    MT_VEC(struct stack {
-        struct counts counts;
-        uint64_t offset;
-        size_t first, n;             /* of addresses, innermost first */
-        uint32_t thread;             /* number and 1 more; 0: all, or what no thread is said of */
-        size_t first_named, named_n; /* of names, innermost first; none: only addresses are known */
-    })
-    stacks;
-    MT_VEC(uint64_t) addresses;
-    MT_VEC(struct mt_native_step) named;
+    struct mt_heap_stacks stacks;
     struct mt_map code_of; /* address -> code */
     MT_VEC(struct code {
         size_t first;
@@ -75,36 +61,32 @@ static void skip(struct reader *r)
 
 static bool take_count(struct mt_fields *f, int64_t *v)
 {
-    return mt_field_decimal(f, v) && *v >= 0 && *v <= count_max;
+    return mt_field_decimal(f, v) && *v >= 0 && *v <= mt_heap_count_max;
 }
 
-static bool take_counts(struct mt_fields *f, struct counts *c)
+static bool take_counts(struct mt_fields *f, struct mt_heap_counts *c)
 {
     return take_count(f, &c->end_n) && mt_field_take(f, ":") && take_count(f, &c->end_b) &&
            mt_field_take(f, "[") && take_count(f, &c->alloc_n) && mt_field_take(f, ":") &&
            take_count(f, &c->alloc_b) && mt_field_take(f, "]");
 }
 
-static void add_counts(struct counts *to, const struct counts *c)
-{
-    to->end_n += c->end_n;
-    to->end_b += c->end_b;
-    to->alloc_n += c->alloc_n;
-    to->alloc_b += c->alloc_b;
-}
-
 /* " 0x1 0x2", return addresses, innermost first. */
 static void read_addresses(struct reader *r, struct mt_fields f)
 {
-    struct stack s = {.offset = r->line.offset, .first = r->addresses.n, .first_named = r->named.n};
+    mt_heap_stacks_fold(&r->stacks);
+    struct mt_heap_stack s = {.offset = r->line.offset,
+                              .first = r->stacks.addresses.n,
+                              .first_named = r->stacks.named.n,
+                              .times = 1};
     uint64_t address;
     r->whole = 0;
     while (mt_field_address(&f, &address))
-        *mt_vec_push(&r->addresses) = address;
-    s.n = r->addresses.n - s.first;
+        *mt_vec_push(&r->stacks.addresses) = address;
+    s.n = r->stacks.addresses.n - s.first;
     if (!mt_field_end(&f))
         skip(r);
-    *mt_vec_push(&r->stacks) = s;
+    *mt_vec_push(&r->stacks.of) = s;
     r->open = true;
 }
 
@@ -112,9 +94,9 @@ static void read_addresses(struct reader *r, struct mt_fields f)
 static void split_thread(struct reader *r, struct mt_fields f)
 {
     int64_t thread;
-    struct counts c;
-    struct stack s = r->stacks.v[r->whole - 1];
-    struct counts *rest = &r->stacks.v[r->whole - 1].counts;
+    struct mt_heap_counts c;
+    struct mt_heap_stack s = r->stacks.of.v[r->whole - 1];
+    struct mt_heap_counts *rest = &r->stacks.of.v[r->whole - 1].counts;
     if (!take_count(&f, &thread) || thread >= UINT32_MAX - 1 || !mt_field_take(&f, ":") ||
         !take_counts(&f, &c) || c.end_n > rest->end_n || c.end_b > rest->end_b ||
         c.alloc_n > rest->alloc_n || c.alloc_b > rest->alloc_b) {
@@ -127,14 +109,14 @@ static void split_thread(struct reader *r, struct mt_fields f)
     rest->alloc_b -= c.alloc_b;
     s.counts = c;
     s.thread = (uint32_t)thread + 1;
-    *mt_vec_push(&r->stacks) = s;
+    *mt_vec_push(&r->stacks.of) = s;
 }
 
 /* jemalloc's "t*: counts", of all threads; what is before the first stack is of all stacks. Those
  * of each thread say nothing else. */
 static void read_threads(struct reader *r, struct mt_fields f)
 {
-    struct counts c;
+    struct mt_heap_counts c;
     if (!mt_field_take(&f, "*:")) {
         if (r->opts->split & MT_SPLIT_THREAD && r->whole)
             split_thread(r, f);
@@ -143,10 +125,10 @@ static void read_threads(struct reader *r, struct mt_fields f)
     if (!take_counts(&f, &c)) {
         skip(r);
     } else if (r->open) {
-        r->whole = r->stacks.n;
-        r->stacks.v[r->stacks.n - 1].counts = c;
+        r->whole = r->stacks.of.n;
+        r->stacks.of.v[r->stacks.of.n - 1].counts = c;
         r->open = false;
-    } else if (!r->has_total && !r->stacks.n) {
+    } else if (!r->has_total && !r->stacks.of.n) {
         r->has_total = true;
         r->total = c;
     } else {
@@ -157,14 +139,14 @@ static void read_threads(struct reader *r, struct mt_fields f)
 /* "counts @ 0x1 0x2" */
 static void read_stack(struct reader *r, struct mt_fields f)
 {
-    struct counts c;
+    struct mt_heap_counts c;
     r->open = false; /* what is named next is not of the stack before */
     if (!take_counts(&f, &c) || !mt_field_take(&f, "@")) {
         skip(r);
         return;
     }
     read_addresses(r, f);
-    r->stacks.v[r->stacks.n - 1].counts = c;
+    r->stacks.of.v[r->stacks.of.n - 1].counts = c;
 }
 
 /* Go's "#\t0x12\tmain.f+0x3\t\t/a/b.go:12", a function of the last stack. Other comments are of no
@@ -191,8 +173,8 @@ static void read_named(struct reader *r, struct mt_fields f)
     frame.name = r->text.s;
     frame.file = r->text.s + (plus - name) + 1;
     frame.object = "";
-    *mt_vec_push(&r->named) = mt_native_step(&r->paths, &frame, r->opts->alloc_fn);
-    r->stacks.v[r->stacks.n - 1].named_n++;
+    *mt_vec_push(&r->stacks.named) = mt_native_step(&r->paths, &frame, r->opts->alloc_fn);
+    r->stacks.of.v[r->stacks.of.n - 1].named_n++;
 }
 
 static void read_line(struct reader *r)
@@ -290,7 +272,7 @@ static const struct code *code_at(struct reader *r, uint64_t address)
     return &r->code.v[*at];
 }
 
-static uint32_t node_of(struct reader *r, const struct stack *s)
+static uint32_t node_of(struct reader *r, const struct mt_heap_stack *s)
 {
     bool all = r->opts->cpp_frames == MT_CPP_ALL;
     uint32_t around = MT_NONE;
@@ -300,10 +282,11 @@ static uint32_t node_of(struct reader *r, const struct stack *s)
         around = mt_path_root(&r->paths, MT_NONE, name, MT_PATH_THREAD);
     }
     if (s->named_n)
-        return mt_native_path(&r->paths, around, r->named.v + s->first_named, s->named_n, all);
+        return mt_native_path(&r->paths, around, r->stacks.named.v + s->first_named, s->named_n,
+                              all);
     r->stack.n = 0;
     for (size_t i = 0; i < s->n && r->stack.n <= MT_STACK_MAX; i++) {
-        const struct code *c = code_at(r, r->addresses.v[s->first + i]);
+        const struct code *c = code_at(r, r->stacks.addresses.v[s->first + i]);
         for (uint32_t k = 0; k < c->n; k++)
             *mt_vec_push(&r->stack) = r->steps.v[c->first + k];
     }
@@ -317,7 +300,7 @@ static bool unsample(int64_t period, int64_t *n, int64_t *bytes)
 {
     double by = mt_sampled_scale(period, *bytes, *n);
     double many = (double)*n * by, much = (double)*bytes * by;
-    if (many >= (double)count_max || much >= (double)count_max)
+    if (many >= (double)mt_heap_count_max || much >= (double)mt_heap_count_max)
         return false;
     *n = (int64_t)many;
     *bytes = (int64_t)much;
@@ -331,8 +314,8 @@ static enum mt_status too_much(uint64_t offset, struct mt_err *err)
 }
 
 /* Gives counts of a path, which stand at `offset`; what it did not free is alive. */
-static enum mt_status give(struct reader *r, uint32_t node, struct counts c, uint64_t offset,
-                           struct mt_err *err)
+static enum mt_status give(struct reader *r, uint32_t node, struct mt_heap_counts c,
+                           uint64_t offset, struct mt_err *err)
 {
     if (r->sampled.period > 1 && (!unsample(r->sampled.period, &c.end_n, &c.end_b) ||
                                   !unsample(r->sampled.period, &c.alloc_n, &c.alloc_b)))
@@ -362,9 +345,9 @@ static enum mt_status cut(struct reader *r, struct mt_err *err)
  * where they have more they are right. Without what comes last, the file was cut off. */
 static enum mt_status give_missing(struct reader *r, struct mt_err *err)
 {
-    const struct counts *t = &r->total, *s = &r->sum;
+    const struct mt_heap_counts *t = &r->total, *s = &r->sum;
     int64_t more = 0, blocks = 0;
-    const struct counts missing = {
+    const struct mt_heap_counts missing = {
         .end_n = lacks(t->end_n, s->end_n, &blocks),
         .end_b = lacks(t->end_b, s->end_b, &more),
         .alloc_n = lacks(t->alloc_n, s->alloc_n, &blocks),
@@ -390,8 +373,8 @@ static enum mt_status give_missing(struct reader *r, struct mt_err *err)
 static enum mt_status check_memory(struct reader *r, struct mt_err *err)
 {
     uint64_t now = mt_path_tree_bytes(&r->paths) + mt_mapped_bytes(&r->mapped) +
-                   mt_map_bytes(&r->code_of) + mt_vec_bytes(&r->code) + mt_vec_bytes(&r->stacks) +
-                   mt_vec_bytes(&r->addresses) + mt_vec_bytes(&r->named) + mt_vec_bytes(&r->steps);
+                   mt_map_bytes(&r->code_of) + mt_vec_bytes(&r->code) +
+                   mt_heap_stacks_bytes(&r->stacks) + mt_vec_bytes(&r->steps);
     mt_rec_beside(r->rec, &r->beside, now);
     return mt_rec_check_memory(r->rec, err);
 }
@@ -400,19 +383,38 @@ static enum mt_status check_memory(struct reader *r, struct mt_err *err)
  * though its recorder measures nothing else. (jemalloc writes 0 then.) */
 static bool knows_alloc(const struct reader *r)
 {
-    const struct counts *c = r->has_total ? &r->total : &r->sum;
+    const struct mt_heap_counts *c = r->has_total ? &r->total : &r->sum;
     bool same = c->alloc_n == c->end_n && c->alloc_b == c->end_b;
     return same && !r->jemalloc ? r->measured : c->alloc_n || c->alloc_b;
 }
 
+static enum mt_status add_all(struct reader *r, struct mt_err *err)
+{
+    for (size_t i = 0; i < r->stacks.of.n; i++) {
+        const struct mt_heap_stack *s = &r->stacks.of.v[i];
+        for (uint32_t k = 0; k < s->times; k++)
+            if (!mt_heap_counts_add(&r->sum, &s->counts))
+                return too_much(s->offset, err);
+    }
+    return MT_OK;
+}
+
+/* Gives a stack as often as the file has it: what is unsampled is each one, not their sum. */
+static enum mt_status give_stack(struct reader *r, const struct mt_heap_stack *s,
+                                 struct mt_err *err)
+{
+    const struct mt_heap_counts *c = &s->counts;
+    if (!c->end_n && !c->end_b && !c->alloc_n && !c->alloc_b)
+        return MT_OK;
+    uint32_t node = node_of(r, s);
+    for (uint32_t k = 0; k < s->times; k++)
+        MT_TRY(give(r, node, *c, s->offset, err));
+    return MT_OK;
+}
+
 static enum mt_status give_all(struct reader *r, struct mt_err *err)
 {
-    for (size_t i = 0; i < r->stacks.n; i++) {
-        add_counts(&r->sum, &r->stacks.v[i].counts);
-        if (r->sum.end_b > count_max || r->sum.alloc_b > count_max || r->sum.end_n > count_max ||
-            r->sum.alloc_n > count_max)
-            return too_much(r->stacks.v[i].offset, err);
-    }
+    MT_TRY(add_all(r, err));
     r->sampled.knows_end = true;
     r->sampled.knows_alloc = knows_alloc(r);
     r->sampled.end_n = (double)r->sum.end_n;
@@ -420,10 +422,8 @@ static enum mt_status give_all(struct reader *r, struct mt_err *err)
     mt_heap_knows(r->heap, MT_SUM_AT_END_B | MT_SUM_AT_END_N |
                                (r->sampled.knows_alloc ? MT_SUM_ALLOC_B | MT_SUM_ALLOC_N : 0));
     MT_TRY(give_missing(r, err));
-    for (size_t i = 0; i < r->stacks.n; i++) {
-        const struct stack *s = &r->stacks.v[i];
-        if (s->counts.end_n || s->counts.end_b || s->counts.alloc_n || s->counts.alloc_b)
-            MT_TRY(give(r, node_of(r, s), s->counts, s->offset, err));
+    for (size_t i = 0; i < r->stacks.of.n; i++) {
+        MT_TRY(give_stack(r, &r->stacks.of.v[i], err));
         if (i % LINES_PER_CHECK == 0)
             MT_TRY(check_memory(r, err));
     }
@@ -471,9 +471,7 @@ static enum mt_status heap_profile_read(struct mt_stream *in, const struct mt_re
     mt_mapped_free(&r.mapped);
     mt_buf_free(&r.text);
     mt_map_free(&r.code_of);
-    mt_vec_free(&r.stacks);
-    mt_vec_free(&r.addresses);
-    mt_vec_free(&r.named);
+    mt_heap_stacks_free(&r.stacks);
     mt_vec_free(&r.steps);
     mt_vec_free(&r.code);
     mt_vec_free(&r.stack);

@@ -69,7 +69,29 @@ def none_sampled():
             m.check(m.run(*gate, codes=(0, 1, 3))[0] == 3, name, gate, "nothing was sampled")
 
 
+def repeated():
+    """What a file repeats counts each time, and takes the memory of once."""
+    n = 500000
+    one = {
+        "gperftools": "2: 64 [3: 96] @ 0x1001 0x2001\n",
+        "jemalloc": "@ 0x1001 0x2001\n  t*: 2: 64 [3: 96]\n  t0: 2: 64 [3: 96]\n",
+        "go": "2: 64 [3: 96] @ 0x1001 0x2001\n#\t0x1000\tmain.f+0x1\t\t/a.go:3\n#\t0x2000\tmain.main+0x1\t/a.go:9\n",
+    }
+    first = {"gperftools": "heap profile: {} @ heapprofile\n", "jemalloc": "heap_v2/1\n  t*: {}\n", "go": "heap profile: {} @ heap/2\n"}
+    other = "7: 700 [7: 700] @ 0x3001\n"
+    for name, text in one.items():
+        extra = other if name != "jemalloc" else "@ 0x3001\n  t*: 7: 700 [7: 700]\n"
+        with open(name + ".many", "w") as f:
+            f.write(first[name].format(f"{2 * n + 14}: {64 * n + 1400} [{3 * n + 14}: {96 * n + 1400}]"))
+            f.write(text * (n // 2) + extra + text * (n // 2) + extra + "\nMAPPED_LIBRARIES:\n")
+        m.run("import", name + ".many", "--name", name + "-many", "--max-memory", "24MiB")
+        device = m.query(f"SELECT d.* FROM device d JOIN run r ON r.id = d.run_id WHERE r.name = '{name}-many'")[0]
+        got = device["alloc_n"], device["alloc_b"], device["at_end_n"], device["at_end_b"]
+        m.check(got == (3 * n + 14, 96 * n + 1400, 2 * n + 14, 64 * n + 1400), name, "repeated", got)
+
+
 recorded()
 sampled()
 none_sampled()
-m.finish(30)
+repeated()
+m.finish(33)

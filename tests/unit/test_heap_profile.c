@@ -24,6 +24,14 @@ static const struct summed_file profiles[] = {
     {"nothing at all", TEXT "0: 0 [0: 0] @ heapprofile\n" MAPS,
      " alloc 0 n 0 peak ? end 0 no time 0\n"
      "note no_allocations 1\n"},
+    {"a stack that comes again, each unsampled by itself",
+     TEXT "6: 6000 [6: 6000] @ heapz_v2/1000\n2: 2000 [2: 2000] @ 0x2012\n"
+          "1: 1000 [1: 1000] @ 0x2012\n2: 2000 [2: 2000] @ 0x2012\n"
+          "1: 1000 [1: 1000] @ 0x2012 0x2012\n" MAPS,
+     " alloc ? n ? peak ? end 9489 no time 0\n"
+     "[a b+0x1011] 0/0/7908\n"
+     "[a b+0x1011];[a b+0x1011] 0/0/1581\n"
+     "note sampled 1\n"},
     {"growth", TEXT "1: 10 [1: 10] @ growthz\n1: 10 [1: 10] @ 0x2012\n" MAPS,
      " alloc ? n ? peak ? end 10 no time 0\n"
      "[a b+0x1011] 0/0/10\n"},
@@ -108,7 +116,7 @@ static const struct summed_file profiles[] = {
     {"beyond all sizes",
      TEXT "1: 1 [1: 1] @ heapprofile\n1: 1152921504606846976 [1: 1] @ 0x1\n"
           "1: 1152921504606846976 [1: 1] @ 0x1\n1: 1 [1: 1] @ 0x1\n" MAPS,
-     "error at 76: its figures cannot be true: more than 1 EiB in all\n"},
+     "error at 40: its figures cannot be true: more than 1 EiB in all\n"},
     {"stands for more than all sizes",
      TEXT "1152921504606846975: 1152921504606846975 [0: 0] @ heap_v2/1152921504606846976\n"
           "1152921504606846975: 1152921504606846975 [0: 0] @ 0x1\n" MAPS,
