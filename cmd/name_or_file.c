@@ -23,29 +23,54 @@ static time_t imported_at(struct mt_db *db, const struct mt_run *run)
     return known ? timegm(&at) : -1;
 }
 
-/* Of what memtool records the source is a program. What was written before the import need not be
- * read to know. */
-static bool is_other(struct mt_db *db, const struct mt_run *run, const char *ref)
+/* Of what memtool records the source is a program. */
+static bool is_own_name(const struct mt_run *run, const char *ref, struct stat *file)
 {
-    struct stat source, file;
+    struct stat source;
+    return strcmp(run->name, ref) == 0 && strcmp(run->format, "record") != 0 && run->content[0] &&
+           stat(run->source, &source) == 0 && stat(ref, file) == 0 &&
+           source.st_dev == file->st_dev && source.st_ino == file->st_ino;
+}
+
+/* What was written before the import need not be read to know. */
+static bool was_written_since(struct mt_db *db, const struct mt_run *run, const char *ref,
+                              const struct stat *file)
+{
     char hash[33];
-    if (strcmp(run->name, ref) != 0 || strcmp(run->format, "record") == 0 || !run->content[0] ||
-        stat(run->source, &source) != 0 || stat(ref, &file) != 0 || source.st_dev != file.st_dev ||
-        source.st_ino != file.st_ino)
-        return false;
-    time_t written = file.st_mtime > file.st_ctime ? file.st_mtime : file.st_ctime;
+    time_t written = file->st_mtime > file->st_ctime ? file->st_mtime : file->st_ctime;
     return written >= imported_at(db, run) && mt_import_hash(ref, hash) &&
            strcmp(hash, run->content) != 0;
 }
 
-void mt_note_written_since(struct mt_db *db, const struct mt_run *run, const char *ref)
+/* A command may open a run several times. */
+static bool is_first(const struct mt_run *run)
 {
-    static MT_VEC(int64_t) asked; /* a command may open a run several times */
+    static MT_VEC(int64_t) asked;
     for (size_t i = 0; i < asked.n; i++)
         if (asked.v[i] == run->id)
-            return;
+            return false;
     *mt_vec_push(&asked) = run->id;
-    if (is_other(db, run, ref))
+    return true;
+}
+
+bool mt_is_run_of_file(struct mt_db *db, const struct mt_run *run, const char *path)
+{
+    struct stat file;
+    if (!is_own_name(run, path, &file))
+        return false;
+    if (!was_written_since(db, run, path, &file))
+        return true;
+    if (is_first(run))
+        mt_show_note("%s is the name of a run, but the file was written since and has other "
+                     "content: the file is read, without the options of that import.",
+                     path);
+    return false;
+}
+
+void mt_note_written_since(struct mt_db *db, const struct mt_run *run, const char *ref)
+{
+    struct stat file;
+    if (is_first(run) && is_own_name(run, ref, &file) && was_written_since(db, run, ref, &file))
         mt_show_note("%s is the run of that name; the file was written since and has other "
                      "content: ./%s reads it.",
                      run->name, ref);

@@ -158,6 +158,19 @@ static enum mt_status renew(struct mt_db *db, struct mt_run *run, struct mt_err 
     return st;
 }
 
+/* Files of one name are imported as their paths: such a path is the run, with the options that it
+ * was imported with, as long as the file is what it was. */
+static bool is_imported_path(const char *path, struct mt_db **db, struct mt_run *run)
+{
+    struct mt_err ignored = MT_ERR_INIT;
+    if (mt_open_for_reading(db, &ignored) == MT_OK &&
+        mt_run_find(*db, path, run, &ignored) == MT_OK && mt_is_run_of_file(*db, run, path))
+        return true;
+    mt_db_close(*db);
+    *db = NULL;
+    return false;
+}
+
 /* A name wins over a file of that name, unless it is written with a folder; the file over a name
  * that only begins so. */
 enum mt_status mt_open_run(const char *ref, struct mt_db **db, struct mt_run *run,
@@ -165,8 +178,10 @@ enum mt_status mt_open_run(const char *ref, struct mt_db **db, struct mt_run *ru
 {
     bool file = ref && mt_cache_is_file(ref);
     *db = NULL;
-    if (file && strchr(ref, '/'))
+    if (file && strchr(ref, '/') && !is_imported_path(ref, db, run))
         return open_file(ref, db, run, err);
+    mt_db_close(*db);
+    *db = NULL;
     struct mt_err unknown = MT_ERR_INIT;
     enum mt_status st = mt_open_for_reading(db, &unknown);
     if (st == MT_OK)
