@@ -17,6 +17,7 @@ struct sized {
     size_t first;    /* of these gradients */
     int64_t built_n; /* blocks the recording makes before the first pass that leaves any and keeps
                         past the last of all */
+    int64_t moved_n; /* blocks it makes that go before that pass, after a flat buffer of all came */
     int64_t lent_n;  /* blocks it makes that are alive as each pass with that many begins, */
     int64_t known_n; /* and of these only such as are known as parameters */
     int64_t data_n; /* gradients that go with a block it makes, at the least, of the passes of which
@@ -209,17 +210,34 @@ static int64_t lent_of(const struct estimate *e, const struct sized *size, const
     return least_lent(e, size, changes, change_n);
 }
 
+/* When the recording makes one block for all that learn, which stays, before the first pass: with
+ * padding it may be a bit larger. INT64_MAX: it does not. */
+static int64_t flat_buffer_ns(const struct estimate *e)
+{
+    const int64_t least = e->trained.most, most = least + 64 * e->tensors.most;
+    for (size_t i = 0; i < e->of->record_n; i++) {
+        const struct mt_record *rec = &e->r->records.v[e->of->records[i]];
+        if (rec->bytes >= least && rec->bytes <= most && rec->t_ns < e->passes.v[0].start_ns &&
+            mt_older_death(e->r, rec) > e->last_ns)
+            return rec->t_ns;
+    }
+    return INT64_MAX;
+}
+
 /* By size; so many blocks are made of the sizes of gradients that all of them need not be held. */
 static void find_made(struct estimate *e)
 {
     MT_VEC(struct made) all = {0};
     const struct mt_recording *r = e->r;
+    const int64_t flat_ns = flat_buffer_ns(e);
     for (size_t i = 0; i < e->of->record_n; i++) {
         const struct mt_record *rec = &r->records.v[e->of->records[i]];
         struct sized *size = mt_older_is_made(r, e->of, rec) ? size_of(e, rec->bytes) : NULL;
         if (!size)
             continue;
-        size->built_n += rec->t_ns < first_of(e, size) && mt_older_death(r, rec) > e->last_ns;
+        const int64_t died = mt_older_death(r, rec);
+        size->built_n += rec->t_ns < first_of(e, size) && died > e->last_ns;
+        size->moved_n += rec->t_ns < flat_ns && died > flat_ns && died < first_of(e, size);
         *mt_vec_push(&all) = (struct made){rec->bytes, e->of->records[i]};
     }
     mt_sort_by_time(all.v, all.n, sizeof *all.v, NULL);
@@ -310,8 +328,8 @@ static struct mt_range older_parameters(struct estimate *e)
     int64_t own_b = 0, data_b = 0, data_n = 0, built_n = 0;
     for (size_t i = 0; i < e->sizes.n; i++) {
         const struct sized *s = &e->sizes.v[i];
-        built &= s->built_n + s->data_n >= s->n || s->known_n >= s->n;
-        built_n += s->built_n + s->known_n;
+        built &= s->built_n + s->data_n >= s->n || s->known_n >= s->n || s->moved_n >= s->n;
+        built_n += s->built_n + s->known_n + s->moved_n;
         own_b += s->bytes * (s->lent_n < s->n ? s->lent_n : s->n);
         data_b += s->bytes * s->data_n;
         data_n += s->data_n;
