@@ -55,7 +55,7 @@ enum mt_status mt_cache_folder(char **out, char **why, struct mt_err *err)
     *out = *why = NULL;
     if (own && *own)
         *out = mt_strdup(own);
-    else if (xdg && *xdg)
+    else if (xdg && *xdg == '/') /* others are to be ignored, as the XDG base directory spec says */
         *out = mt_asprintf("%s/memtool", xdg);
     else if (home && *home)
         *out = mt_asprintf("%s/.cache/memtool", home);

@@ -144,8 +144,8 @@ static enum mt_status wrong(struct mt_rows *r, const char *why)
 }
 
 static const char not_time[] = "its time is not a number";
-static const char not_size[] = "its size is not a whole number, 0 or more";
-static const char not_figure[] = "a figure is not a whole number, 0 or more";
+static const char not_size[] = "its size is not a whole number from 0 to 2^60";
+static const char not_figure[] = "a figure is not a whole number from 0 to 2^60";
 
 /* ---- events ---- */
 
@@ -204,7 +204,7 @@ static const char *take_event(const struct mt_rows *r, const struct mt_row *row,
     if (e->op == REALLOC && (!by_address || !e->has_old))
         return "a realloc without the old_address that it frees";
     if (!mt_row_figure(row, MT_COL_RSS, &e->rss))
-        return "its rss is not a whole number, 0 or more";
+        return "its rss is not a whole number from 0 to 2^60";
     return NULL;
 }
 

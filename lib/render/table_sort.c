@@ -52,12 +52,22 @@ static uint64_t magnitude(int64_t v)
     return v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
 }
 
-/* Numbers, as those of steps, by what they are. */
+/* false: the text is no number. */
+static bool is_number(const char *s, long long *v)
+{
+    char *end;
+    *v = strtoll(s, &end, 10);
+    return *s && !*end;
+}
+
+/* Numbers, as those of steps, by what they are and before other texts. */
 static int text_cmp(const char *a, const char *b)
 {
-    char *end_a, *end_b;
-    long long x = strtoll(a, &end_a, 10), y = strtoll(b, &end_b, 10);
-    if (*a && *b && !*end_a && !*end_b && x != y)
+    long long x, y;
+    bool number_a = is_number(a, &x), number_b = is_number(b, &y);
+    if (number_a != number_b)
+        return number_a ? -1 : 1;
+    if (number_a && x != y)
         return x < y ? -1 : 1;
     return strcmp(a, b);
 }

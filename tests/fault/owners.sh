@@ -83,6 +83,10 @@ grep -q 'HOME is not set' err || complain "no word of HOME"
 [ -z "$(ls -A tmp)" ] || complain "left in TMPDIR: $(ls -AR tmp)"
 no_home diff in.json.gz "$SAMPLES/basic/trace.json.gz" || complain "no diff without HOME"
 [ "$(grep -c 'HOME is not set' err)" = 1 ] || complain "said twice"
+# A relative one is none either: else each folder would get a cache.
+env -u HOME -u MEMTOOL_CACHE XDG_CACHE_HOME=here TMPDIR="$here/tmp" "$MEMTOOL" table in.json.gz >out 2>err
+cmp -s out want || complain "another report with a relative XDG_CACHE_HOME"
+[ ! -e here ] || complain "a cache in a relative XDG_CACHE_HOME"
 timeout -s INT 0.05 env -u HOME -u MEMTOOL_CACHE TMPDIR="$here/tmp" "$MEMTOOL" table "$SAMPLES/leak_steps/trace.json.gz" >out 2>&1
 [ -z "$(ls -A tmp)" ] || complain "Ctrl-C leaves in TMPDIR: $(ls -AR tmp)"
 no_home runs --cache

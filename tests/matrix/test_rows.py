@@ -4,6 +4,7 @@ the same rows finds. Compression, line ends, the order of columns, and quotes ar
 
 import csv
 import gzip
+import itertools
 import json
 import os
 import random
@@ -185,9 +186,22 @@ def piped():
     m.check(done.returncode == 0 or b"already imported" in done.stdout, "piped", done.stderr)
 
 
+def ordered():
+    """Equal rows are sorted by name, numbers first, in whatever order they come."""
+    orders = set()
+    for names in itertools.permutations(("9", "10", "1a", "2", "b")):
+        run = "-".join(names)
+        with open(f"{run}.csv", "w") as f:
+            f.write("stack,alloc_b\n" + "".join(f"{name},100\n" for name in names))
+        imported(f"{run}.csv", run)
+        orders.add(tuple(row["name"] for row in m.rows("table", run, "--by", "name")))
+    m.check(orders == {("2", "9", "10", "1a", "b")}, "order of names", orders)
+
+
 samples()
 forms()
 series()
 some_counts()
 piped()
+ordered()
 m.finish(40)
