@@ -58,6 +58,42 @@ static void describe_device(struct mt_buf *out, const struct mt_recording *r,
     mt_buf_addc(out, '\n');
 }
 
+enum { DEVICES_SHOWN = 32 };
+
+struct by_peak {
+    int64_t peak_b; /* MT_UNKNOWN is the least */
+    size_t device;
+};
+
+static int peak_cmp(const void *a, const void *b)
+{
+    const struct by_peak *x = a, *y = b;
+    if (x->peak_b != y->peak_b)
+        return x->peak_b > y->peak_b ? -1 : 1;
+    return x->device < y->device ? -1 : 1;
+}
+
+/* Of many processes those with the largest peaks. */
+static void describe_devices(struct mt_buf *out, const struct mt_recording *r, const char *run)
+{
+    const size_t n = r->devices.n, shown = n > DEVICES_SHOWN ? DEVICES_SHOWN : n;
+    struct by_peak *order = mt_alloc((n + 1) * sizeof *order);
+    for (size_t i = 0; i < n; i++)
+        order[i] = (struct by_peak){r->devices.v[i].peak_b, i};
+    if (n > shown)
+        qsort(order, n, sizeof *order, peak_cmp);
+    for (size_t i = 0; i < shown; i++)
+        describe_device(out, r, &r->devices.v[order[i].device]);
+    if (n > shown) {
+        char more[MT_HUMAN_MAX];
+        mt_buf_addf(out, "  %s more, none with a larger peak: memtool memory ",
+                    mt_human_count((int64_t)(n - shown), more));
+        mt_shell_word(out, run);
+        mt_buf_addc(out, '\n');
+    }
+    free(order);
+}
+
 static size_t threads_with_ops(const struct mt_recording *r)
 {
     size_t n = 0;
@@ -252,10 +288,10 @@ void mt_import_summarise(const struct mt_recording *r, const char *run,
         describe_heap(&out, r, run);
     else
         describe_run(&out, r, run, how->step_marker);
-    for (size_t i = 0; i < r->devices.n && !how->brief; i++)
-        describe_device(&out, r, &r->devices.v[i]);
-    if (!how->brief)
+    if (!how->brief) {
+        describe_devices(&out, r, run);
         describe_notes(&out, r);
+    }
     describe_unused(&out, r, how);
     struct mt_buf safe = {0};
     for (char *line = out.s, *end; (end = strchr(line, '\n')); line = end + 1) {

@@ -26,6 +26,8 @@ within() { # SECONDS ROWS ARGUMENT...: it ends by itself in time, and says that 
 }
 
 within 10 1 import many.txt --name many
+[ "$(wc -l <out.txt)" -lt 50 ] || complain "import lists $(wc -l <out.txt) processes"
+grep -q ' more, none with a larger peak: memtool memory many$' out.txt || complain "import does not say how many more there are"
 within 2 5600 info many
 within 2 2800 memory many
 within 1 700 leaks many --all --limit 0
