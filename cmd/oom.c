@@ -416,13 +416,15 @@ static enum mt_status show_page(struct page *p, struct mt_err *err)
     return mt_show_all(shown, p->has_segments || p->part_n == 1 ? p->part_n : 2, err);
 }
 
-static enum mt_status one(const char *ref, struct mt_err *err)
+static enum mt_status one(const char *ref, int *exit_code, struct mt_err *err)
 {
     struct page p = {0};
     const struct mt_view_wanted wanted = {MT_VIEW_DEVICE | MT_VIEW_BLOCKS, device_name, 0, NULL};
     enum mt_status st = mt_view_open(&p.v, ref, &wanted, err);
     if (st == MT_OK)
         st = show_page(&p, err);
+    if (p.part_n && p.parts[0].cannot_tell.why)
+        *exit_code = 3;
     for (size_t i = 0; i < p.part_n; i++)
         mt_report_free(&p.parts[i]);
     free(p.run);
@@ -465,18 +467,17 @@ static enum mt_status read_capacity(struct mt_err *err)
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
     bool group;
-    (void)exit_code;
     MT_TRY(read_capacity(err));
     MT_TRY(is_group(args->n == 1 ? args->v[0] : NULL, &group, err));
     if (args->n < 2 && !group)
-        return one(args->n ? args->v[0] : NULL, err);
+        return one(args->n ? args->v[0] : NULL, exit_code, err);
     if (capacity_text) {
         MT_FAIL(err, MT_EUSAGE, "--capacity is of one dump, not of several");
         mt_err_hint(err, "`memtool oom RUN --capacity %s` tells what others held there.",
                     capacity_text);
         return MT_EUSAGE;
     }
-    return mt_oom_of_ranks(args, device_name, &rows, err);
+    return mt_oom_of_ranks(args, device_name, &rows, exit_code, err);
 }
 
 static const struct mt_opt opts[] = {

@@ -21,9 +21,9 @@ const char *mt_oom_asker(struct mt_report *r, struct mt_tree *t, const struct mt
 bool mt_oom_is_recorded(const struct mt_run *run);
 
 /* The last failed allocation of each run of a group or of those named: a row each, the earliest
- * first. For people also what the first rank held beyond the median one. Errors: those of
- * mt_ranks_load and mt_rows_apply. */
+ * first. For people also what the first rank held beyond the median one. *exit_code is 3 where none
+ * of the runs would say. Errors: those of mt_ranks_load and mt_rows_apply. */
 enum mt_status mt_oom_of_ranks(const struct mt_args *args, const char *device,
-                               const struct mt_rows *rows, struct mt_err *err);
+                               const struct mt_rows *rows, int *exit_code, struct mt_err *err);
 
 #endif

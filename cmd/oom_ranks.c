@@ -252,7 +252,7 @@ static enum mt_status show(const struct mt_ranks *ranks, const struct found *f, 
 }
 
 enum mt_status mt_oom_of_ranks(const struct mt_args *args, const char *device,
-                               const struct mt_rows *rows, struct mt_err *err)
+                               const struct mt_rows *rows, int *exit_code, struct mt_err *err)
 {
     struct mt_ranks ranks = {.failed_first = true, .failed_on = device};
     struct mt_report r;
@@ -273,6 +273,8 @@ enum mt_status mt_oom_of_ranks(const struct mt_args *args, const char *device,
         mt_rows_footer(rows, &r, NULL, "");
         describe(&ranks, &f, &r);
         st = show(&ranks, &f, device, &r, err);
+        if (r.cannot_tell.why)
+            *exit_code = 3;
     }
     mt_report_free(&r);
     mt_ranks_free(&ranks);
