@@ -16,6 +16,16 @@ static struct mt_memstat_row nothing(void)
     return (struct mt_memstat_row){false, false, false, u, u, u, u, u, u, u, u};
 }
 
+/* What a row is of remains, its figures are unknown. */
+static void keep_nothing(struct mt_memstat_row *row)
+{
+    struct mt_memstat_row unknown = nothing();
+    unknown.known = row->known;
+    unknown.cut = row->cut;
+    unknown.unseen = row->unseen;
+    *row = unknown;
+}
+
 /* Follows one figure through the window. */
 struct follow {
     const struct mt_window *window;
@@ -130,6 +140,8 @@ static enum mt_status follow_reserved(struct mt_db *db, const struct mt_run *run
             change(&f, samples.all.v[i].t_ns, mt_wrap_sub(samples.all.v[i].level_b, f.now_b), 0);
         *out = leave(&f);
         out->current_n = out->peak_n = out->total_alloc_n = out->total_freed_n = MT_STAT_UNKNOWN;
+        if (samples.all.v[0].t_ns >= window->to_ns && !mt_run_is_snapshot(run))
+            keep_nothing(out); /* a trace says it first behind the window */
         int64_t peak = mt_levels_peak(&samples, 0, (int64_t)samples.all.n - 1);
         out->unseen = mt_reserved_is_unseen(run, device, mt_levels_value(&samples, peak));
     }
@@ -206,13 +218,10 @@ static enum mt_status add_final(struct mt_db *db, const struct mt_run *run,
 /* Of one moment nobody knows what was before it. */
 static void keep_current(struct mt_memstat_row *row)
 {
-    struct mt_memstat_row unknown = nothing();
-    unknown.known = row->known;
-    unknown.cut = row->cut;
-    unknown.unseen = row->unseen;
-    unknown.current_b = row->current_b;
-    unknown.current_n = row->current_n;
-    *row = unknown;
+    const int64_t current_b = row->current_b, current_n = row->current_n;
+    keep_nothing(row);
+    row->current_b = current_b;
+    row->current_n = current_n;
 }
 
 /* Of what is not all recorded the end alone is known, by the file's list. */

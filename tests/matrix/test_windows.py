@@ -49,6 +49,9 @@ def window(run, device, begins_ns, *args):
     if row:
         for column, want in (("current_b", level), ("peak_b", top), ("total_alloc_b", born), ("total_freed_b", gone)):
             m.check(row[column] is None or row[column] == want, *where, "memory and timeline:", column, row[column], want)
+    row = memory.get(("reserved",))
+    if row and (row["peak_b"] is not None or not run.is_snapshot):  # of snapshots whose events are missing memory says no peak, timeline a note
+        held_alike(where, row, m.json("timeline", run.name, "--device", name, "--metric", "reserved", "--width", "5", *args, codes=(0, 2, 3)))
     if device["at_end_b"] is not None:
         answer = m.json("peak", run.name, "--device", name, "--limit", "0", *args)
         if answer and answer["totals"].get("peak_b") is not None:
@@ -64,6 +67,26 @@ def lies_in(run, step, time_ns):
 
 def of_ops(rows):
     return [row for row in rows if not row["name"].startswith(("[outside ops", "[before trace"))]
+
+
+def held_alike(where, row, answer):
+    """What is reserved: nothing is known of a window before the first record that says it."""
+    known = [r for r in answer["rows"] if r["last_b"] is not None] if answer else []
+    wanted = (known[-1]["last_b"], max(r["max_b"] for r in known)) if known else (None, None)
+    m.check((row["current_b"], row["peak_b"]) == wanted, *where, "memory and timeline: reserved", row, wanted)
+
+
+def late():
+    """A GPU that is first used in the second of three steps."""
+    trace = inputs.Trace()
+    for step in range(3):
+        trace.mark(f"ProfilerStep#{step}", 100 * step, 100)
+        trace.op("aten::empty", 100 * step + 10, 50)
+        trace.record(100 * step + 11, 100, 64 * (step + 1))
+        if step:
+            trace.record(100 * step + 20, 1000, 64 * (step + 1), inputs.CUDA0, **{"Total Allocated": 1000 * step, "Total Reserved": 2 * inputs.MIB * step})
+    trace.write("late.json")
+    return "late", "late.json"
 
 
 def steps(run, device):
@@ -90,7 +113,9 @@ def steps(run, device):
         m.check(only == same, run.name, name, f"table --step {number} is not --by name,step:", mt.differences(only, same))
 
 
-for run in m.imported(inputs.all_inputs()):
+seen = set()
+for run in m.imported([late(), *inputs.all_inputs()]):
+    seen.add(run.name)
     steps_are_sorted(run)
     for device in run.devices:
         window(run, device, None)
@@ -104,4 +129,5 @@ for run in m.imported(inputs.all_inputs()):
             parts = [changes(run, device, *args) for args in (("--to", f"{a}ns"), ("--from", f"{a}ns", "--to", f"{b}ns"), ("--from", f"{b}ns"))]
             m.check(sum(len(part) for part in parts) == len(changes(run, device)), run.name, device["device"], "windows are not the whole",
                     [len(part) for part in parts], len(changes(run, device)))
+m.check("late" in seen, "the trace of a GPU that is used late was not read")
 m.finish(at_least=5000)
