@@ -65,8 +65,8 @@ SELECT bytes_b, alloc_record, alloc_ns, alloc_op_id, alloc_thread_id, freed_reco
   FROM alloc WHERE id >= ?1 AND id < ?2 AND device_id = ?3;
 
 -- name: op_parent
--- in: ?1 op id   out: parent_id, node_id
-SELECT parent_id, node_id FROM op WHERE id = ?1;
+-- in: ?1 op id   out: parent_id, node_id, when it ends
+SELECT parent_id, node_id, start_ns + dur_ns FROM op WHERE id = ?1;
 
 -- name: run_last_record
 -- When usage of a run last changed; NULL: never.

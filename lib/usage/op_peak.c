@@ -19,13 +19,14 @@ struct change {
 struct open_op {
     int64_t op;
     uint32_t node;
-    int64_t start_b, peak_b, peak_ns;
+    int64_t end_ns, start_b, peak_b, peak_ns;
+    int64_t last_b, last; /* the level after its last record so far, and which one of the thread */
 };
 
 /* What a thread is in the middle of. */
 struct thread {
     MT_VEC(struct open_op) stack; /* ids rise: parents before children */
-    int64_t level_b;              /* by its own records */
+    int64_t level_b, n;           /* by its own records, so many so far */
 };
 
 struct walk {
@@ -43,10 +44,15 @@ static void close_op(struct walk *w, struct thread *t)
     struct mt_op_peak *r = &w->rises[o->node];
     int64_t rise_b = mt_wrap_sub(o->peak_b, o->start_b);
     if (rise_b > r->rise_b)
-        *r = (struct mt_op_peak){rise_b, mt_wrap_sub(t->level_b, o->start_b), o->peak_ns};
-    if (t->stack.n && o->peak_b > t->stack.v[t->stack.n - 1].peak_b) {
-        t->stack.v[t->stack.n - 1].peak_b = o->peak_b;
-        t->stack.v[t->stack.n - 1].peak_ns = o->peak_ns;
+        *r = (struct mt_op_peak){rise_b, mt_wrap_sub(o->last_b, o->start_b), o->peak_ns};
+    struct open_op *around = t->stack.n ? &t->stack.v[t->stack.n - 1] : NULL;
+    if (around && o->peak_b > around->peak_b) {
+        around->peak_b = o->peak_b;
+        around->peak_ns = o->peak_ns;
+    }
+    if (around && o->last > around->last) {
+        around->last_b = o->last_b;
+        around->last = o->last;
     }
 }
 
@@ -59,12 +65,15 @@ static int64_t depth_of(const struct thread *t, int64_t op)
     return at >= 0 && t->stack.v[at].op == op ? at : -1;
 }
 
-/* Opens an op and those around it that are not open yet; closes what it is not in. */
-static enum mt_status enter(struct walk *w, struct thread *t, int64_t op, struct mt_err *err)
+/* Opens an op and those around it that are not open yet, *at_depth is its own; closes what has
+ * ended. In whole microseconds a free is often of the op around one that ends just then, and
+ * records of that one may follow: it goes on. */
+static enum mt_status enter(struct walk *w, struct thread *t, const struct change *c,
+                            int64_t *at_depth, struct mt_err *err)
 {
     struct mt_stmt *s;
     bool row;
-    int64_t depth = -1;
+    int64_t depth = -1, op = c->op;
     w->path.n = 0;
     while (op >= 0 && (depth = depth_of(t, op)) < 0) {
         MT_TRY(mt_db_query(w->db, MT_Q_OP_PARENT, &s, err));
@@ -73,30 +82,39 @@ static enum mt_status enter(struct walk *w, struct thread *t, int64_t op, struct
         uint64_t node = row ? mt_stmt_index(s, 1, w->run->node_first) : UINT64_MAX;
         if (node >= w->tree->nodes.n)
             break;
-        *mt_vec_push(&w->path) = (struct open_op){.op = op, .node = (uint32_t)node};
+        *mt_vec_push(&w->path) =
+            (struct open_op){.op = op, .node = (uint32_t)node, .end_ns = mt_stmt_int_or(s, 2, 0)};
         int64_t parent = mt_stmt_int_or(s, 0, -1);
         op = parent < op ? parent : -1; /* a damaged database must not send us in circles */
     }
-    while ((int64_t)t->stack.n > depth + 1)
+    bool around = c->op >= 0 && !w->path.n && depth >= 0;
+    while ((int64_t)t->stack.n > depth + 1 &&
+           !(around && t->stack.v[t->stack.n - 1].end_ns >= c->t_ns))
         close_op(w, t);
     while (w->path.n) {
         struct open_op *o = mt_vec_push(&t->stack);
         *o = w->path.v[--w->path.n];
         o->start_b = o->peak_b = t->level_b;
     }
+    *at_depth = around ? depth : (int64_t)t->stack.n - 1;
     return MT_OK;
 }
 
 static enum mt_status use_change(struct walk *w, const struct change *c, struct mt_err *err)
 {
     struct thread *t = &w->threads[c->thread];
-    if (c->op < 0 || !t->stack.n || t->stack.v[t->stack.n - 1].op != c->op)
-        MT_TRY(enter(w, t, c->op, err));
+    int64_t depth = (int64_t)t->stack.n - 1;
+    if (c->op < 0 || depth < 0 || t->stack.v[depth].op != c->op)
+        MT_TRY(enter(w, t, c, &depth, err));
     mt_wrap_inc(&t->level_b, c->bytes);
-    struct open_op *top = t->stack.n ? &t->stack.v[t->stack.n - 1] : NULL;
-    if (top && t->level_b > top->peak_b) {
-        top->peak_b = t->level_b;
-        top->peak_ns = c->t_ns;
+    if (depth < 0)
+        return MT_OK;
+    struct open_op *of = &t->stack.v[depth];
+    of->last_b = t->level_b;
+    of->last = ++t->n;
+    if (t->level_b > of->peak_b) {
+        of->peak_b = t->level_b;
+        of->peak_ns = c->t_ns;
     }
     return MT_OK;
 }

@@ -205,6 +205,33 @@ static void largest_execution(void **state)
     program_end(&p);
 }
 
+/* Whole microseconds: the free at the end of inner is of outer, what is allocated then is of inner,
+ * which is one execution all the same. */
+static void free_of_the_op_around(void **state)
+{
+    struct program p;
+    (void)state;
+    program_start(&p);
+    p.rec.whole_us = true;
+    program_op(&p, "outer", 20000);
+    program_op(&p, "inner", 2000);
+    const int64_t end_ns = p.t_ns + 2000;
+    program_alloc(&p, NULL, 1000);
+    p.t_ns = end_ns - 2;
+    int block = program_alloc(&p, NULL, 100);
+    p.t_ns = end_ns - 1;
+    program_free(&p, block);
+    p.t_ns = end_ns - 2;
+    block = program_alloc(&p, NULL, 500);
+    p.t_ns = end_ns - 1;
+    program_free(&p, block); /* after inner */
+    struct mt_op_peak *rises = load_rises(&p);
+    check_rise(&p, rises, "inner", 1500, 1500);
+    check_rise(&p, rises, "outer", 1500, 1000);
+    free(rises);
+    program_end(&p);
+}
+
 static void only_frees(void **state)
 {
     struct program p;
@@ -231,6 +258,7 @@ int main(void)
         cmocka_unit_test(below_start),
         cmocka_unit_test(other_threads),
         cmocka_unit_test(largest_execution),
+        cmocka_unit_test(free_of_the_op_around),
         cmocka_unit_test(only_frees),
     };
     return cmocka_run_group_tests_name("levels and rises", tests, NULL, NULL);
