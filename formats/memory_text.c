@@ -72,11 +72,14 @@ static const struct mt_text_pair *main_pair(const struct reader *r, enum mt_pair
     const struct mt_text_pair *found = NULL;
     for (size_t i = 0; i < r->text.pairs.n; i++) {
         const struct mt_text_pair *p = &r->text.pairs.v[i];
-        if (p->meaning != meaning || p->owner != owner || is_apart(r, p->name))
+        if (p->meaning != meaning || p->owner != owner)
             continue;
-        if (strcmp(p->name, r->main_name[meaning == MT_PAIR_PEAK]) == 0)
+        const bool is_main = strcmp(p->name, r->main_name[meaning == MT_PAIR_PEAK]) == 0;
+        if ((found && !is_main) || is_apart(r, p->name))
+            continue;
+        if (is_main)
             return p;
-        found = found ? found : p;
+        found = p;
     }
     return found;
 }
@@ -130,14 +133,30 @@ static bool is_foreign(const char *name)
     return false;
 }
 
+static bool line_has(const struct reader *r, enum mt_pair_meaning meaning)
+{
+    size_t i = 0;
+    while (i < r->text.pairs.n && r->text.pairs.v[i].meaning != meaning)
+        i++;
+    return i < r->text.pairs.n;
+}
+
 /* Two names in one line are two figures: one of them is the process's, and the others are metrics
  * of their own from then on. In different lines they are what a program says at different times. */
 static void tell_apart(struct reader *r, enum mt_pair_meaning meaning)
 {
     char *main_name = r->main_name[meaning == MT_PAIR_PEAK];
+    const struct mt_text_pair *first = NULL; /* of this owner; stays while none comes apart */
+    uint32_t owner = MT_TEXT_NOBODY;
+    size_t apart_n = SIZE_MAX;
     for (size_t i = 0; i < r->text.pairs.n; i++) {
         struct mt_text_pair *p = &r->text.pairs.v[i];
-        const struct mt_text_pair *first = main_pair(r, meaning, p->owner);
+        if (p->meaning != meaning && *main_name)
+            continue;
+        if (apart_n != r->apart.n || owner != p->owner)
+            first = main_pair(r, meaning, p->owner);
+        owner = p->owner;
+        apart_n = r->apart.n;
         if (first && !*main_name)
             snprintf(main_name, MT_PAIR_NAME, "%s", first->name);
         if (p->meaning != meaning)
@@ -314,8 +333,10 @@ static void find_pairs(struct reader *r)
     for (size_t i = 0; i < r->text.pairs.n; i++)
         if (r->text.pairs.v[i].meaning == MT_PAIR_UNREAD)
             add_unread(r, &r->text.pairs.v[i]);
-    tell_apart(r, MT_PAIR_LEVEL);
-    tell_apart(r, MT_PAIR_PEAK);
+    if (line_has(r, MT_PAIR_LEVEL))
+        tell_apart(r, MT_PAIR_LEVEL);
+    if (line_has(r, MT_PAIR_PEAK))
+        tell_apart(r, MT_PAIR_PEAK);
 }
 
 /* Peaks come last: what they are the peak of includes what the line says of now. */

@@ -38,8 +38,9 @@ static const char *escape_end(const char *s, const char *end)
 
 size_t mt_text_line_next(struct mt_text_line *l, const char *s, size_t n)
 {
-    const char *end = memchr(s, '\n', n), *bar = memchr(s, '\r', end ? (size_t)(end - s) : n);
-    end = bar ? bar : end ? end : s + n;
+    const char *end = s;
+    while (end < s + n && *end != '\n' && *end != '\r') /* looks no further: many may follow */
+        end++;
     mt_buf_clear(&l->plain);
     mt_buf_adds(&l->plain, "");
     for (const char *p = s, *esc; p < end; p = esc) {

@@ -166,18 +166,25 @@ static bool is_size(const char *p, const char *end)
     return n > 1 && mt_text_unit(p, n);
 }
 
+/* How far around a number is looked for what says more of it: a line may be of megabytes, and of
+ * such numbers. */
+enum { AROUND = 1024 };
+
 /* Whether s stands in a bracket that is open: "[2026-11-28 10:00:00 TP0]". */
 static bool is_inside(const char *line, const char *s)
 {
+    line = s - line > AROUND ? s - AROUND : line;
     while (s > line && !strchr("[](){}<>", s[-1]))
         s--;
     return s > line && strchr("[(<", s[-1]);
 }
 
-/* Whether a rank is that of a LoRA: "rank=8 alpha=16". */
-static bool is_of_lora(const char *line, const char *end, uint64_t number)
+/* Whether the rank at s is that of a LoRA: "rank=8 alpha=16". */
+static bool is_of_lora(const char *line, const char *s, const char *end, uint64_t number)
 {
     static const char *const signs[] = {"lora", "adapter", "alpha", "low-rank"};
+    line = s - line > AROUND ? s - AROUND : line;
+    end = end - s > AROUND ? s + AROUND : end;
     if (number < 4 || (number & (number - 1)))
         return false;
     for (const char *p = line; p < end; p++)
@@ -197,7 +204,7 @@ static bool fits(size_t which, const char *line, const char *s, const char *p, c
         return opened && mt_is_one_of(p, end, "])>");
     if (words[which].punctuated && !mt_is_one_of(p, end, "])>:,|/") && p < end)
         return (size_t)(end - p) > 4 && strncasecmp(p, " rss", 4) == 0;
-    return opened || strcmp(words[which].word, "rank") != 0 || !is_of_lora(line, end, number);
+    return opened || strcmp(words[which].word, "rank") != 0 || !is_of_lora(line, s, end, number);
 }
 
 /* Whether the line goes on with what became of a worker, "worker 3 done": it, or who tells of it,
