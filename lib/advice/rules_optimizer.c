@@ -1,4 +1,5 @@
 /* Gradients, and what an optimizer's step needs for itself. */
+#include "lib/advice/kept.h"
 #include "lib/advice/rules.h"
 
 #include "lib/base/search.h"
@@ -38,6 +39,50 @@ static bool is_added(const struct mt_advice_facts *f, const struct mt_advice_blo
 {
     return b->category == MT_CATEGORY_AUTOGRAD_DETAIL && b->freed_op != MT_NONE &&
            f->ops.v[b->freed_op].inside & MT_IN_ACCUMULATE;
+}
+
+/* When the first zero_grad that begins at that time or later ends; INT64_MAX: there is none. */
+static int64_t zeroed_after(const struct mt_advice_facts *f, int64_t t_ns)
+{
+    size_t i = mt_advice_first_since(f, f->zero_grads.v, f->zero_grads.n, t_ns);
+    return i < f->zero_grads.n ? f->ops.v[f->zero_grads.v[i]].end_ns : INT64_MAX;
+}
+
+/* Who frees gradients: one that a hook, or a list, has taken is not freed with those of an
+ * optimizer. */
+struct freeing {
+    bool *kept;      /* by block: something keeps it, more from step to step */
+    bool zero_grads; /* zero_grad frees gradients */
+};
+
+static struct freeing find_freeing(const struct mt_advice_facts *f)
+{
+    struct freeing out = {.kept = mt_advice_find_kept(f)};
+    for (size_t i = 0; i < f->blocks.n; i++) {
+        const struct mt_advice_block *b = &f->blocks.v[i];
+        out.zero_grads |= b->category == MT_CATEGORY_GRADIENT && b->freed_op != MT_NONE &&
+                          f->ops.v[b->freed_op].inside & MT_IN_ZERO_GRAD;
+    }
+    return out;
+}
+
+/* Whether something else holds a gradient: more from step to step, or until a later backward pass
+ * puts another in its place. */
+static bool is_taken(const struct mt_advice_facts *f, const struct freeing *of, size_t block)
+{
+    const struct mt_advice_block *b = &f->blocks.v[block];
+    unsigned inside = b->freed_op == MT_NONE ? 0 : f->ops.v[b->freed_op].inside;
+    return of->kept[block] ||
+           (inside & MT_IN_ENGINE && !(inside & (MT_IN_ACCUMULATE | MT_IN_ZERO_GRAD)));
+}
+
+/* Whether a gradient outlives the zero_grad that follows a step, which frees others. */
+static bool outlives_zero_grad(const struct mt_advice_facts *f, const struct freeing *of,
+                               const struct mt_advice_block *b, uint32_t step)
+{
+    bool freed_there = b->freed_op != MT_NONE && f->ops.v[b->freed_op].inside & MT_IN_ZERO_GRAD;
+    return of->zero_grads && b->freed_record != INT64_MAX && !freed_there &&
+           zeroed_after(f, f->ops.v[step].end_ns) <= b->freed_ns;
 }
 
 /* Gradients of one size that end early. Where a backward pass adds to one that would be gone by
@@ -85,6 +130,7 @@ bool mt_advise_zero_grad_early(struct mt_advice_plan *p)
 {
     const struct mt_advice_facts *f = p->f;
     bool any = false;
+    struct freeing of = find_freeing(f);
     struct mt_map by_size = {0};
     MT_VEC(struct ended_early) ended = {0};
     for (size_t i = 0; i < f->blocks.n; i++) {
@@ -93,7 +139,8 @@ bool mt_advise_zero_grad_early(struct mt_advice_plan *p)
         uint32_t same = mt_map_get(&by_size, (uint64_t)b->bytes);
         if (same != MT_MAP_NONE && is_added(f, b) && make_again(p, &ended.v[same], i))
             p->bound = MT_BOUND_ABOUT;
-        if (step == MT_NONE || !works_between(f, f->ops.v[step].end_ns, b->freed_ns) ||
+        if (step == MT_NONE || is_taken(f, &of, i) || outlives_zero_grad(f, &of, b, step) ||
+            !works_between(f, f->ops.v[step].end_ns, b->freed_ns) ||
             !mt_advice_cut(p, i, mt_advice_record(f, f->ops.v[step].end_ns)))
             continue;
         any = true;
@@ -103,6 +150,7 @@ bool mt_advise_zero_grad_early(struct mt_advice_plan *p)
         }
         add_ended(&ended.v[same], f->ops.v[step].end_ns, b->freed_record);
     }
+    free(of.kept);
     mt_map_free(&by_size);
     mt_vec_free(&ended);
     if (any)
@@ -123,13 +171,6 @@ static bool fills(const struct mt_advice_facts *f)
     return false;
 }
 
-/* When the first zero_grad that begins at that time or later ends; INT64_MAX: there is none. */
-static int64_t zeroed_after(const struct mt_advice_facts *f, int64_t t_ns)
-{
-    size_t i = mt_advice_first_since(f, f->zero_grads.v, f->zero_grads.n, t_ns);
-    return i < f->zero_grads.n ? f->ops.v[f->zero_grads.v[i]].end_ns : INT64_MAX;
-}
-
 /* When gradients were given up last before that time; INT64_MIN: never. */
 static int64_t zeroed_before(const struct mt_advice_facts *f, int64_t t_ns)
 {
@@ -143,21 +184,22 @@ bool mt_advise_set_to_none(struct mt_advice_plan *p)
     bool any = false;
     if (!fills(f))
         return false;
+    struct freeing of = find_freeing(f);
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
-        int64_t zeroed = zeroed_after(f, b->alloc_ns);
-        if (zeroed == INT64_MAX)
+        int64_t zeroed = zeroed_after(f, b->alloc_ns), before = zeroed_before(f, b->alloc_ns);
+        if (zeroed == INT64_MAX && before == INT64_MIN)
             continue;
-        int64_t record = mt_advice_record(f, zeroed);
-        bool added =
-            is_added(f, b) && is_first_since(f, zeroed_before(f, b->alloc_ns), b->alloc_ns);
+        int64_t record = zeroed == INT64_MAX ? INT64_MAX : mt_advice_record(f, zeroed);
+        bool added = is_added(f, b) && is_first_since(f, before, b->alloc_ns);
         if (b->category == MT_CATEGORY_GRADIENT)
-            any |= mt_advice_cut(p, i, record);
+            any |= !is_taken(f, &of, i) && mt_advice_cut(p, i, record);
         else if (added && p->lives.all.v[i].to < record) {
             p->lives.all.v[i].to = record; /* it becomes the gradient */
             p->touched[i] = true;
         }
     }
+    free(of.kept);
     if (any)
         mt_buf_adds(&p->because, "zero_grad fills gradients with zeros and keeps them");
     return any;

@@ -52,6 +52,9 @@ PAIRS = (
     ("zero_grad_early", "closure", 6742080, 0.1, "exact"),
     ("foreach_false", "closure_small", 3454136, 0.1, "exact"),
     ("zero_grad_early", "mlp_big_keep", 38478032, 0.1, "about"),
+    # what backward hooks have taken goes not with an optimizer's gradients
+    ("zero_grad_early", "keep_last_gradients", 1647112, 0.1, "exact"),
+    ("set_to_none", "keep_filled_gradients", 1477640, 0.1, "exact"),  # the last step's are not zeroed any more
     ("set_to_none", "mlp_big_keep", 38478032, 0.1, "exact"),
     ("foreach_false", "mlp_wide_foreach", 36351188, 0.1, "exact"),
     ("fused", "mlp_wide_foreach", 31695824, 0.1, "exact"),
@@ -290,6 +293,8 @@ SILENT = {
     "cnn_total": ("clone", "stop_keeping"),
     "mixer_foreach": ("foreach_false", "fused"),  # the optimizer's step is not the peak
     "keep_outputs_not": ("clone", "detach", "stop_keeping"),
+    "keep_gradients": ("zero_grad_early",),  # a list has taken them
+    "keep_hooked_gradients": ("zero_grad_early", "set_to_none"),
     "keep_weights": ("detach", "clone"),  # no op of what is kept left a node
     "keep_hooks_not": ("clone", "detach", "stop_keeping"),
     "keep_features_bounded": ("clone", "detach", "stop_keeping"),

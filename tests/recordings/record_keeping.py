@@ -235,7 +235,46 @@ def keep_masks():
         yield [model[0].weight_mask]
 
 
-PROGRAMS = (keep_outputs, keep_outputs_not, keep_gradients, keep_gradients_not, keep_hooks, keep_hooks_not, keep_features, keep_features_bounded, keep_tokens, keep_tokens_cat, keep_data, keep_data_no_grad, keep_weights, keep_weights_not, keep_weights_no_grad, keep_weights_parts, keep_graph, keep_graph_small, keep_batch, keep_prefetched, keep_masks)
+def gradients_hooked(keep, early=False, layers=6, none=True, kept=()):
+    """A backward hook of each layer keeps the gradient of its result, which is no parameter's."""
+    model = nn.Sequential(*[layer for _ in range(layers) for layer in (nn.Linear(128, 128), nn.ReLU())])
+    for i, layer in enumerate(model):
+        layer.register_full_backward_hook(lambda module, inputs, results, i=i: keep(i, results[0]))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    for _ in range(STEPS):
+        loss = nn.functional.cross_entropy(model(torch.randn(64, 128)), torch.randint(0, 10, (64,)))
+        optimizer.zero_grad(none)
+        loss.backward()
+        optimizer.step()
+        if early:
+            optimizer.zero_grad()
+        yield kept
+
+
+def keep_hooked_gradients():
+    """They are given up when the loop ends."""
+    kept = []
+    return gradients_hooked(lambda i, gradient: kept.append(gradient))
+
+
+def keep_last_gradients(early=False):
+    return gradients_hooked({}.__setitem__, early)
+
+
+def keep_last_gradients_early():
+    return keep_last_gradients(True)
+
+
+def keep_filled_gradients(none=False):
+    kept = []
+    return gradients_hooked(lambda i, gradient: kept.append(gradient), layers=2, none=none, kept=kept)
+
+
+def keep_filled_gradients_none():
+    return keep_filled_gradients(True)
+
+
+PROGRAMS = (keep_outputs, keep_outputs_not, keep_gradients, keep_gradients_not, keep_hooks, keep_hooks_not, keep_features, keep_features_bounded, keep_tokens, keep_tokens_cat, keep_data, keep_data_no_grad, keep_weights, keep_weights_not, keep_weights_no_grad, keep_weights_parts, keep_graph, keep_graph_small, keep_batch, keep_prefetched, keep_masks, keep_hooked_gradients, keep_last_gradients, keep_last_gradients_early, keep_filled_gradients, keep_filled_gradients_none)
 
 
 def held(kept):
