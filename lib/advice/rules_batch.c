@@ -5,6 +5,7 @@
 #include "lib/advice/passes.h"
 #include "lib/advice/rules.h"
 #include "lib/base/human.h"
+#include "lib/base/search.h"
 #include "lib/base/wrap.h"
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,19 @@ static int64_t kept_from(const struct mt_advice_facts *f, int64_t t_ns, int64_t 
     size_t i = mt_advice_first_since(f, f->optimizers.v, f->optimizers.n, t_ns);
     i -= i && f->ops.v[f->optimizers.v[i - 1]].end_ns > t_ns; /* a closure runs in the step */
     return i ? mt_advice_record(f, f->ops.v[f->optimizers.v[i - 1]].end_ns) : first_record;
+}
+
+/* The beginning of the backward pass at that time, if hooks have stepped optimizers in it: none of
+ * the gradients of the pass would then be given up before its last part. Else that time. */
+static int64_t before_hooks(const struct mt_advice_facts *f, int64_t t_ns)
+{
+    const struct mt_advice_backward *v = f->backwards.v;
+    size_t n = f->backwards.n ? mt_count_below(&v->start_ns, f->backwards.n, sizeof *v, t_ns) : 0;
+    if (!n || v[n - 1].end_ns < t_ns)
+        return t_ns;
+    size_t i = mt_advice_first_since(f, f->optimizers.v, f->optimizers.n, v[n - 1].start_ns);
+    return i < f->optimizers.n && f->ops.v[f->optimizers.v[i]].start_ns < t_ns ? v[n - 1].start_ns
+                                                                               : t_ns;
 }
 
 /* By record, the last one up to it that ends a gradient; -1: there is none. Allocated. */
@@ -136,10 +150,12 @@ bool mt_advise_accumulate(struct mt_advice_plan *p)
         struct mt_life *life = &p->lives.all.v[i];
         if (f->blocks.v[i].category != MT_CATEGORY_GRADIENT)
             continue;
-        int64_t from = kept_from(f, f->blocks.v[i].alloc_ns, first);
+        int64_t made_ns = f->blocks.v[i].alloc_ns, hooked_ns = before_hooks(f, made_ns);
+        int64_t from = kept_from(f, hooked_ns, first);
         if (from >= life->from)
             continue;
-        int64_t gone = life->from <= f->record_n ? ends[life->from] : -1;
+        int64_t before = hooked_ns < made_ns ? mt_advice_record(f, hooked_ns) : life->from;
+        int64_t gone = before <= f->record_n ? ends[before] : -1;
         from = gone > from ? gone : from;
         /* the last batch's own, until it is added */
         const struct mt_life last = {life->from, added_at(f, i), life->bytes};

@@ -50,6 +50,7 @@ PAIRS = (
     # record_closure.py: the optimizer's step calls a closure
     ("accumulate", "closure", 4384320, 0.1, "about"),
     ("zero_grad_early", "closure", 6742080, 0.1, "exact"),
+    ("accumulate", "hooked", 1285300, 0.1, "about"),  # record_hooked.py: it would raise the peak, as all gradients are kept
     ("foreach_false", "closure_small", 3454136, 0.1, "exact"),
     ("zero_grad_early", "mlp_big_keep", 38478032, 0.1, "about"),
     # what backward hooks have taken goes not with an optimizer's gradients
