@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { LINES_PER_CHECK = 1 << 14, PENDING_MAX = 1 << 16 };
+enum { LINES_PER_CHECK = 1 << 14 };
 
 /* Whether a word is the name of a call. */
 static bool is_name(const char *s, size_t n)
@@ -71,7 +71,7 @@ static bool is_unfinished(struct mt_strace *r, uint32_t thread, const struct mt_
     if (!ends_later(f))
         return false;
     size_t n = (size_t)(f->end - f->p) - (sizeof unfinished - 1);
-    mt_strace_pending(r, thread, f->p, n < PENDING_MAX ? n : PENDING_MAX);
+    mt_strace_pending(r, thread, f->p, n < MT_STRACE_LINE_MAX ? n : MT_STRACE_LINE_MAX);
     return true;
 }
 
@@ -107,11 +107,8 @@ static enum mt_status begin_call(struct mt_strace *r, uint32_t thread, struct mt
                                  struct mt_err *err)
 {
     const char *s = f.p, *end = memchr(f.p, '(', (size_t)(f.end - f.p)), *equal = NULL;
-    if (!end || !is_name(s, (size_t)(end - s))) {
-        if (hides_call(&f))
-            mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
+    if (!end || !is_name(s, (size_t)(end - s)))
         return MT_OK;
-    }
     for (const char *p = f.end; p-- > end + 2 && !equal;)
         if (p[0] == '=' && p[-1] == ' ' && p + 1 < f.end && p[1] == ' ')
             equal = p;
@@ -172,28 +169,39 @@ static enum mt_status read_sign(struct mt_strace *r, uint32_t thread, struct mt_
     return MT_OK;
 }
 
-/* Whether what stands before a call, or the end of one or of a thread, cannot be read. A call
- * of three question marks is whole: a thread ended before strace could ask what it called. */
+/* Whether what stands before a call, or the end of one or of a thread, cannot be read. */
 static bool is_damaged(const struct mt_fields *f)
 {
     size_t n = (size_t)(f->end - f->p);
-    if (is_name(f->p, 1) || *f->p == '<' || (n > 4 && memcmp(f->p, "?\?\?(", 4) == 0) ||
-        (n > 3 && (memcmp(f->p, "+++ ", 4) == 0 || memcmp(f->p, "--- ", 4) == 0)))
+    if (is_name(f->p, 1) || *f->p == '<')
         return false;
     return (memchr(f->p, '(', n) && (ends_later(f) || memmem(f->p, n, " = ", 3))) ||
            memmem(f->p, n, " resumed>", 9) || memmem(f->p, n, "+++ ", 4);
 }
 
-/* Whether it is strace that wrote the line: the end of a call, a sign, or a call that is read. */
-static bool is_known(const struct mt_fields *f)
+static bool is_mark(const struct mt_fields *f)
 {
     static const char *const marks[] = {"<... ", "+++ ", "--- "};
+    for (size_t i = 0; i < MT_ARRAY_LEN(marks); i++)
+        if (f->end - f->p > 4 && memcmp(f->p, marks[i], 4) == 0)
+            return true;
+    return false;
+}
+
+bool mt_strace_is_known(const struct mt_fields *f)
+{
+    const char *end = memchr(f->p, '(', (size_t)(f->end - f->p));
+    return is_mark(f) || (end && mt_strace_knows(f->p, (size_t)(end - f->p)));
+}
+
+bool mt_strace_is_call(const struct mt_fields *f)
+{
+    static const char gone[] =
+        "?\?\?("; /* the thread ended before strace could ask what it called */
     const size_t n = (size_t)(f->end - f->p);
     const char *end = memchr(f->p, '(', n);
-    for (size_t i = 0; i < MT_ARRAY_LEN(marks); i++)
-        if (n > 4 && memcmp(f->p, marks[i], 4) == 0)
-            return true;
-    return end && mt_strace_knows(f->p, (size_t)(end - f->p));
+    return is_mark(f) || (n >= sizeof gone && memcmp(f->p, gone, sizeof gone - 1) == 0) ||
+           (end && is_name(f->p, (size_t)(end - f->p)));
 }
 
 /* Whether a number with a fraction stands there, and takes it. */
@@ -213,6 +221,26 @@ static bool is_sum(struct mt_fields f)
     return take_fraction(&f) && take_fraction(&f);
 }
 
+/* A call, the end of one, or a sign, behind number, time and place. */
+static enum mt_status read_call(struct mt_strace *r, uint64_t pid, bool timed, int64_t t,
+                                struct mt_fields f, struct mt_err *err)
+{
+    MT_TRY(mt_strace_leave(r, err));
+    MT_TRY(mt_strace_time(r, timed, t, err));
+    struct mt_fields call = f, program = f;
+    if (r->processes.threads.n && !r->processes.running_n)
+        r->again_n += mt_field_take(&program, "execve(");
+    uint32_t thread;
+    MT_TRY(mt_strace_thread(r, pid, f, !r->whole && mt_strace_is_known(&f), &thread, err));
+    if (*f.p == '+' || *f.p == '-')
+        return read_sign(r, thread, f, err);
+    if (mt_field_take(&f, "<...") && !resume(r, thread, &f))
+        return MT_OK;
+    if (take_other_pid(&call, &pid))
+        return mt_strace_becomes(r, thread, pid, f.p, (size_t)(call.end - f.p), err);
+    return is_unfinished(r, thread, &f) ? MT_OK : begin_call(r, thread, f, err);
+}
+
 static enum mt_status read_line(struct mt_strace *r, struct mt_err *err)
 {
     struct mt_fields f = mt_fields_of(r->line.s, r->line.n);
@@ -224,97 +252,20 @@ static enum mt_status read_line(struct mt_strace *r, struct mt_err *err)
     }
     MT_TRY(mt_strace_happen(r, err));
     uint64_t pid = mt_call_pid(&f);
+    struct mt_call_clock clock = r->clock;
     int64_t t;
-    bool timed = mt_call_time(&f, &r->clock, &t);
+    bool timed = mt_call_time(&f, &clock, &t);
     mt_call_place(&f);
     mt_field_blanks(&f);
     if (f.p == f.end)
         return MT_OK;
-    if (is_damaged(&f)) {
+    const bool is_call = mt_strace_is_call(&f);
+    if (is_call || pid) /* else a time is the program's own */
+        r->clock = clock;
+    if (is_call)
+        return read_call(r, pid, timed, t, f, err);
+    if (is_damaged(&f) || hides_call(&f))
         mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
-        return MT_OK;
-    }
-    MT_TRY(mt_strace_leave(r, err));
-    MT_TRY(mt_strace_time(r, timed, t, err));
-    struct mt_fields call = f, program = f;
-    if (r->processes.threads.n && !r->processes.running_n)
-        r->again_n += mt_field_take(&program, "execve(");
-    uint32_t thread;
-    MT_TRY(mt_strace_thread(r, pid, f, !r->whole && is_known(&f), &thread, err));
-    if (*f.p == '+' || *f.p == '-')
-        return read_sign(r, thread, f, err);
-    if (mt_field_take(&f, "<...") && !resume(r, thread, &f))
-        return MT_OK;
-    if (take_other_pid(&call, &pid))
-        return mt_strace_becomes(r, thread, pid, f.p, (size_t)(call.end - f.p), err);
-    return is_unfinished(r, thread, &f) ? MT_OK : begin_call(r, thread, f, err);
-}
-
-/* Where "strace:" begins: with the folder by which it was run, "/usr/bin/strace:". */
-static const char *begin_of_name(const char *line, const char *at)
-{
-    const char *p = at, *slash = NULL;
-    for (; p > line && !memchr(" \t,(){}<>[]\"'=", p[-1], 15); p--)
-        slash = p[-1] == '/' ? p - 1 : slash;
-    while (slash && slash > p && slash[-1] == '.') /* "../bin/strace:" */
-        slash--;
-    return slash ? slash : at;
-}
-
-/* What strace says at once stands in the line of a call, whose rest is the next line: "wait4(-1,
- * strace: Process 7 attached". */
-static bool is_attached(const struct mt_line *line, size_t *begun, uint64_t *pid)
-{
-    static const char says[] = "strace: Process ";
-    const char *at = memmem(line->s, line->n, says, sizeof says - 1);
-    struct mt_fields f = {at, line->s + line->n};
-    int64_t number;
-    if (!at || !mt_field_take(&f, says) || !mt_field_decimal(&f, &number) || number <= 0 ||
-        !mt_field_take(&f, "attached") || !mt_field_end(&f))
-        return false;
-    *begun = (size_t)(begin_of_name(line->s, at) - line->s);
-    *pid = (uint64_t)number;
-    return true;
-}
-
-/* Whose line it is that has begun is known before strace follows another one. */
-static enum mt_status settle(struct mt_strace *r, size_t begun, struct mt_err *err)
-{
-    struct mt_fields f = mt_fields_of(r->line.s, begun);
-    struct mt_call_clock clock = r->clock;
-    int64_t t;
-    uint32_t thread;
-    if (mt_call_pid(&f))
-        return MT_OK;
-    mt_call_time(&f, &clock, &t);
-    mt_call_place(&f);
-    mt_field_blanks(&f);
-    return f.p < f.end && is_known(&f) ? mt_strace_thread(r, 0, f, true, &thread, err) : MT_OK;
-}
-
-/* *whole false: the line goes on in the next one. */
-static enum mt_status make_whole(struct mt_strace *r, bool *whole, struct mt_err *err)
-{
-    struct mt_line *line = &r->line;
-    size_t begun;
-    uint64_t pid;
-    if (r->whole)
-        mt_buf_clear(&r->held);
-    r->whole = false;
-    *whole = !is_attached(line, &begun, &pid);
-    if (!*whole) {
-        if (!r->held.n)
-            MT_TRY(settle(r, begun, err));
-        mt_buf_add(&r->held, line->s, r->held.n + begun < PENDING_MAX ? begun : 0);
-        mt_strace_attached(r, pid);
-        return MT_OK;
-    }
-    if (r->held.n) {
-        mt_buf_add(&r->held, line->s, line->n);
-        r->whole = true;
-        line->s = r->held.s;
-        line->n = r->held.n;
-    }
     return MT_OK;
 }
 
@@ -326,13 +277,14 @@ static enum mt_status read_all(struct mt_strace *r, struct mt_err *err)
     uint64_t line_n = 0;
     enum mt_status st;
     while ((st = mt_reader_line(&r->lines, &r->line, r->opts, r->rec, &any, err)) == MT_OK && any) {
-        MT_TRY(make_whole(r, &whole, err));
+        MT_TRY(mt_strace_whole(r, &whole, err));
         if (whole)
             MT_TRY(read_line(r, err));
         if (++line_n % LINES_PER_CHECK == 0)
             MT_TRY(mt_strace_check_memory(r, err));
     }
     MT_TRY(st);
+    mt_strace_unended(r);
     MT_TRY(mt_strace_happen(r, err));
     if (!r->call_n) {
         MT_FAIL(err, MT_EINPUT, "no call in it maps memory");

@@ -92,6 +92,12 @@ bool mt_strace_makes(const char *name, size_t n)
     return call_of(name, n) == MT_STRACE_FORKS;
 }
 
+bool mt_strace_counts(const char *name, size_t n)
+{
+    const enum mt_strace_what what = call_of(name, n);
+    return what != MT_STRACE_NOTHING && what <= MT_STRACE_RUNS;
+}
+
 /* strace -X raw and -e raw write numbers for NULL, sizes and flags. */
 bool mt_strace_number(struct mt_fields *f, uint64_t *v)
 {

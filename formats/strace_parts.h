@@ -11,6 +11,8 @@
 #include "formats/native_paths.h"
 #include "lib/input/fields.h"
 
+enum { MT_STRACE_LINE_MAX = 1 << 16 }; /* of lines that are put together */
+
 /* What a call does that is read; those before MT_STRACE_FORKS are of memory. */
 enum mt_strace_what {
     MT_STRACE_NOTHING,
@@ -87,8 +89,10 @@ struct mt_strace {
     struct mt_heap *heap;
     struct mt_strace_processes processes;
     struct mt_buf text; /* a call that was resumed */
-    struct mt_buf held; /* begin of a line that another message was written into, or the whole */
+    struct mt_buf held; /* begin of a line that something else was written into, or the whole */
+    uint64_t held_at;   /* where it begins */
     bool whole;         /* it is the line under way */
+    bool torn;          /* else: the begin of a call whose rest is known when it comes */
     struct mt_call_clock clock;
     int64_t first_time, event_n;
     bool timed;
@@ -119,10 +123,25 @@ enum mt_status mt_strace_check_memory(struct mt_strace *r, struct mt_err *err);
 /* Whether a call of that name is one that is read; whether it makes threads or processes. */
 bool mt_strace_knows(const char *name, size_t n);
 bool mt_strace_makes(const char *name, size_t n);
+/* Whether figures would lack it: it is of memory, or makes or runs a process. */
+bool mt_strace_counts(const char *name, size_t n);
+/* Behind number, time and place of a line. Whether it is strace that wrote it: the end of a call, a
+ * sign, or a call that is read; the same, or any call, as a program may print it, too. */
+bool mt_strace_is_known(const struct mt_fields *f);
+bool mt_strace_is_call(const struct mt_fields *f);
 /* A number, decimal or behind "0x". */
 bool mt_strace_number(struct mt_fields *f, uint64_t *v);
 /* Whether the next byte is one that ends an argument, or a result. */
 bool mt_strace_ends(const struct mt_fields *f);
+
+/* ---- lines that something was written into (strace_whole.c) ---- */
+
+/* Makes r->line whole: strace's own messages and what the program prints may stand in the line of a
+ * call, whose rest is then a later line. *whole false: it goes on in one that follows, or there is
+ * nothing in it. A call whose rest does not come has a note. */
+enum mt_status mt_strace_whole(struct mt_strace *r, bool *whole, struct mt_err *err);
+/* All lines are read. */
+void mt_strace_unended(struct mt_strace *r);
 
 /* ---- in the order of lines ---- */
 

@@ -36,6 +36,31 @@ static const struct summed_file files[] = {
      "mmap(size) is a call, mmap(N\nwrite(2, \"mmap(NULL, 1) = 2\", 16) = 16\n",
      " alloc 4096 n 1 peak 4096 end 4096 moments 1 events 1\n"
      "[anonymous memory] 4096/4096/4096\nnote skipped 3\n"},
+    {"calls that a program printed into, also when another thread goes on",
+     "mmap(NULL, 4096, " RW "ready\n) = 0x10000\n[pid 7] mmap(NULL, 8192, " RW "one\ntwo (2)\n"
+     " <unfinished ...>\n[pid 8] munmap(0x10000, 4096done\n12 items\n) = 0\n"
+     "[pid 7] <... mmap resumed>) = 0x20000\n[pid 7] munmap(0x20000, 81923 of 4\n) = 0\n",
+     " alloc 12288 n 2 peak 8192 end 8192 moments 3 events 3\n"
+     "[anonymous memory] 12288/8192/8192\nnote skipped 1\n"},
+    {"calls that a program printed into, whose rest is not there",
+     "mmap(NULL, 4096, " RW ") = 0x10000\nmmap(NULL, 8192, " RW "abc\ndef) = 0x20000\n"
+     "munmap(0x10000, 4096) = 0\nmmap(NULL, 4096, " RW ") = 0x10000\nbrk(NULLbye\n",
+     " alloc 8192 n 2 peak 4096 end 4096 moments 3 events 3\n"
+     "[anonymous memory] 8192/4096/4096\nnote skipped 2\n"},
+    {"a process that a program printed into the making of",
+     "mmap(NULL, 4096, " RW ") = 0x10000\nclone(child_stack=NULL, flags=SIGCHLDhello\n"
+     "strace: Process 8 attached\nchild\n, child_tidptr=0x0) = 8\n"
+     "[pid 8] mmap(NULL, 8192, " RW ") = 0x20000\n[pid 8] munmap(0x10000, 4096) = 0\n"
+     "[pid 8] +++ exited with 0 +++\nmmap(NULL, 4096, " RW ") = 0x20000\n",
+     " alloc 16384 n 3 peak 12288 end 8192 moments 4 events 4\n"
+     "[anonymous memory] 16384/12288/8192\n"},
+    {"what a program prints before any call, and behind, is of no thread and has no time",
+     "Starting\n3 workers\n0.5 loss\n7 10:00:00.5 execve(\"./a\", [], 0x7f) = 0\n"
+     "7 10:00:01.5 mmap(NULL, 4096, " RW ") = 0x10000\n23:59:59 ready\n9 lives\n"
+     "7 10:00:02.5 mmap(NULL, 4096, " RW ") = 0x20000\n7 10:00:03.5 exit_group(0) = ?\n"
+     "7 10:00:03.5 +++ exited with 0 +++\nbye\n",
+     " alloc 8192 n 2 peak 8192 end 8192 moments 2 ns 3000000000\n"
+     "[anonymous memory] 8192/8192/8192\n"},
     {"without -o: no numbers while there is one, what strace says at once is in calls",
      "mmap(NULL, 4096, " RW ") = 0x10000\nclone(child_stack=NULL, flags=SIGCHLDstrace: Process 8 "
      "attached\n, child_tidptr=0x0) = 8\nstrace: Process 9 attached\n[pid 7] wait4(-1, "
