@@ -42,11 +42,21 @@ static bool find(const char *s, const char *end, const char *word, struct found 
     return false;
 }
 
-/* What is said between figures; what is none of a name may be anything. */
+/* What is said between figures; what is none of a name may be anything. Blanks that put figures
+ * below each other are as many as a figure lacks digits: of a longer one perhaps none. */
 static void add_text(struct mt_buf *out, const char *s, const char *end)
 {
-    for (; s < end; s++)
-        mt_buf_addc(out, is_name(*s) || strchr(" :=,", *s) ? *s : '.');
+    while (s < end) {
+        const char *from = s;
+        while (s < end && (*s == ' ' || *s == '\t'))
+            s++;
+        if (s - from > 1)
+            mt_buf_adds(out, "[[:space:]]*");
+        else if (s > from)
+            mt_buf_addc(out, *from == ' ' ? ' ' : '.');
+        else
+            mt_buf_addc(out, is_name(*s) || strchr(":=,", *s) ? *s : '.'), s++;
+    }
 }
 
 /* The unit of a number that has none behind it: its name ends in it, or it is one of bytes. */
