@@ -44,6 +44,7 @@ struct reader {
     struct mt_map starts; /* where the memory of a process of a rollup begins -> its number */
     int64_t start_n;      /* of these */
     bool open;            /* a text is under way, of which nothing is used yet */
+    bool headed, no_head; /* a text had a head; the first had none: each stamp begins one */
     unsigned seen;        /* keys of it, a bit each */
     int64_t pid, rss, peak, private, values[MT_METRIC_N]; /* of it; MT_UNKNOWN */
 };
@@ -53,6 +54,7 @@ struct reader {
 static void begin_text(struct reader *r, int64_t pid)
 {
     r->open = true;
+    r->headed |= !r->no_head;
     r->seen = 0;
     r->pid = pid;
     r->rss = r->peak = r->private = MT_UNKNOWN;
@@ -133,11 +135,28 @@ static void skip(struct reader *r)
     mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
 }
 
+/* "VmRSS:\t    4132 kB", which stands in a status only. */
+static bool is_of_status(const struct mt_line *line)
+{
+    const char *colon = memchr(line->s, ':', line->n);
+    const size_t n = colon ? (size_t)(colon - line->s) : 0;
+    if (n < 3 || colon + 1 == line->s + line->n || colon[1] != '\t')
+        return false;
+    for (size_t i = 0; i < MT_ARRAY_LEN(keys); i++)
+        if (strlen(keys[i].name) == n && memcmp(keys[i].name, line->s, n) == 0)
+            return true;
+    return n == 3 && memcmp(line->s, "Pid", n) == 0;
+}
+
 static void read_key(struct reader *r, struct mt_fields *f)
 {
     const char *s;
     size_t n;
     int64_t v;
+    if (!r->open && !r->headed && r->stamps.any && is_of_status(&r->line)) { /* date; grep Vm */
+        r->no_head = true;
+        begin_text(r, -1);
+    }
     if (!take_key(f, &s, &n)) {
         skip(r);
         return;
@@ -179,6 +198,8 @@ static enum mt_status read_line(struct reader *r, struct mt_err *err)
     if (mt_stamp_read(r->line.s, r->line.n, &ns, &zoned)) {
         MT_TRY(end_text(r, err));
         mt_stamps_take(&r->stamps, r->line.s, r->line.n);
+        if (r->no_head)
+            begin_text(r, -1);
     } else if (is_rollup(&r->line, &from)) {
         MT_TRY(end_text(r, err));
         begin_text(r, number_of(r, from));
@@ -222,23 +243,27 @@ static enum mt_status proc_text_read(struct mt_stream *in, const struct mt_read_
     return st;
 }
 
-/* A rollup's head before its rss, or the name of a status and its state, among stamps. */
+/* A rollup's head before its rss, or the name of a status and what else it has, among stamps;
+ * behind a stamp also that without the name. */
 static int proc_text_probe(const char *head, size_t n)
 {
     struct mt_fields all = mt_fields_of(head, n), f;
     struct mt_line line = {0};
-    bool rollup = false, status = false, zoned;
+    bool rollup = false, status = false, stamped = false, zoned;
     uint64_t from;
     int64_t ns;
     for (int i = 0; i < LINES && mt_field_until(&all, '\n', &line.s, &line.n); i++) {
         line.n -= line.n && line.s[line.n - 1] == '\r';
         f = mt_fields_of(line.s, line.n);
-        if ((rollup && mt_field_take(&f, "Rss:")) || (status && mt_field_take(&f, "State:")))
+        if ((rollup && mt_field_take(&f, "Rss:")) || (status && mt_field_take(&f, "State:")) ||
+            ((status || stamped) && is_of_status(&line)))
             return 94;
-        if (!mt_stamp_read(line.s, line.n, &ns, &zoned) && !mt_field_end(&f) && !status)
+        const bool stamp = mt_stamp_read(line.s, line.n, &ns, &zoned);
+        stamped |= stamp;
+        if (!stamp && !mt_field_end(&f) && !status)
             status = mt_field_take(&f, "Name:");
         rollup = is_rollup(&line, &from);
-        if (!rollup && !status && !mt_stamp_read(line.s, line.n, &ns, &zoned) && !mt_field_end(&f))
+        if (!rollup && !status && !stamp && !mt_field_end(&f))
             return 0;
     }
     return 0;
