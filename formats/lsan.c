@@ -20,6 +20,7 @@ struct reader {
     uint64_t open_n;    /* reports whose summary is still to come; it names no process */
     bool mixed;         /* some began before that of another had come */
     bool in_stack;      /* the line before was a leak's first one or a frame of it */
+    int64_t next;       /* number of the next frame of that leak; -1: there is none */
 };
 
 /* What follows `text` in the line. */
@@ -88,7 +89,8 @@ static struct mt_native_frame frame_of(char *text)
     return f;
 }
 
-/* Whether the line is "#1 0x.. ..", a frame of the leak that is open. */
+/* Whether the line is "#1 0x.. ..", a frame of the leak that is open: the next one, where another
+ * program's lines stand before it. */
 static bool read_frame(struct reader *r, const struct mt_line *line)
 {
     struct mt_fields f = mt_fields_of(line->s, line->n);
@@ -96,9 +98,15 @@ static bool read_frame(struct reader *r, const struct mt_line *line)
     size_t before_n, n;
     int64_t number;
     uint64_t address;
-    if (!mt_field_until(&f, '#', &before, &before_n) || !mt_field_decimal(&f, &number))
+    if (!mt_field_until(&f, '#', &before, &before_n) || !mt_field_decimal(&f, &number) ||
+        (!r->in_stack && number != r->next))
         return false;
-    if (!mt_field_address(&f, &address) || f.p == f.end || *f.p != ' ') {
+    const bool known = mt_field_address(&f, &address) && f.p < f.end && *f.p == ' ';
+    if (!known && !r->in_stack) /* "request #3 took 5 ms" */
+        return false;
+    if (known || number == r->next)
+        r->next = number < INT64_MAX ? number + 1 : -1;
+    if (!known) {
         mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)line->offset, 0);
         return true; /* others may follow */
     }
@@ -132,11 +140,13 @@ static enum mt_status read_leak(struct reader *r, const struct mt_line *line,
                                 enum mt_leak_kind kind, struct mt_fields f, struct mt_err *err)
 {
     int64_t bytes, blocks;
+    r->next = -1;
     if (!read_sizes(f, "object(s)", &bytes, &blocks)) {
         mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)line->offset, 0);
         return MT_OK;
     }
     r->in_stack = true;
+    r->next = 0;
     r->open_n += !r->open_n; /* its first line is lost */
     return mt_leak_report_add(&r->report, kind, bytes, blocks, r->process, err);
 }
@@ -147,6 +157,7 @@ static void begin(struct reader *r, const struct mt_line *line)
 {
     struct mt_fields f;
     int64_t process;
+    r->next = -1;
     if (find(line, "==", &f) && mt_field_decimal(&f, &process) && process > 0)
         r->process = (uint64_t)process;
     else
@@ -173,8 +184,10 @@ static enum mt_status end(struct reader *r, struct mt_fields f, struct mt_err *e
 static enum mt_status read_line(struct reader *r, const struct mt_line *line, struct mt_err *err)
 {
     struct mt_fields f;
-    if (r->in_stack && (r->in_stack = read_frame(r, line)))
+    if (r->next >= 0 && (r->in_stack = read_frame(r, line)))
         return MT_OK;
+    if (!line->n) /* the stack is whole */
+        r->next = -1;
     if (find(line, "Indirect leak of ", &f))
         return read_leak(r, line, MT_LEAK_INDIRECT, f, err);
     if (find(line, "Direct leak of ", &f))
@@ -204,7 +217,8 @@ static enum mt_status lsan_read(struct mt_stream *in, const struct mt_read_opts 
                                 struct mt_recording *rec, struct mt_err *err)
 {
     struct reader r = {.lines = {.in = in, .progress = opts->progress, .closure = opts->closure},
-                       .rec = rec};
+                       .rec = rec,
+                       .next = -1};
     mt_leak_report_init(&r.report, opts, rec);
     enum mt_status st = read_all(&r, err);
     mt_leak_report_free(&r.report);

@@ -24,6 +24,13 @@ static const struct summed_file lsans[] = {
      "\n12:00     #0 0x5501 in leaf /a.c:5\n12:01 " SUMMARY(30, 3) "ends\n",
      " alloc ? n ? peak ? end 30 no time 0\n"
      "[direct leak];leaf 0/0/30\n"},
+    {"lines of another program between those of a stack",
+     BEGINS DIRECT
+     "worker #0 starts\n    #0 0x7f01 in __interceptor_malloc ../asan.cpp:69\n"
+     "request #1 took 3 ms\n    #1 0x5501 in leaf /a.c:5\nready\n\tat #7 0x12 in h\n"
+     "    #2 0x5502 in main /a.c:15\n\n    #3 0x5503 in none /a.c:16\n" SUMMARY(30, 3),
+     " alloc ? n ? peak ? end 30 no time 0\n"
+     "[direct leak];main;leaf 0/0/30\nnote skipped 2\n"},
     {"direct and indirect",
      BEGINS DIRECT STACK "Indirect leak of 4 byte(s) in 1 object(s) allocated from:\n    #0 0x1 in "
                          "f /a.c:1\n\n" SUMMARY(34, 4),
