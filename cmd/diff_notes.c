@@ -60,8 +60,9 @@ void mt_diff_note(const struct mt_diff *d, bool per_step, struct mt_report *r)
                                               : "growth per step cannot be compared");
     for (int s = 0; s < (one && one_device ? 1 : 2); s++) {
         const struct mt_diff_side *side = &d->side[s];
-        unsigned said = MT_GAP_END | MT_GAP_REST | MT_GAP_MEANING; /* by the run's notes */
-        unsigned gaps = side->gaps & ~said;
+        /* said by the run's notes */
+        unsigned gaps =
+            side->gaps & ~(unsigned)(MT_GAP_END | MT_GAP_REST | MT_GAP_MEANING | MT_GAP_THREADS);
         mt_report_narrowed(r, &side->run, &side->device);
         mt_by_note_frames(&keys, &side->run, r);
         mt_report_older(r, &side->run, &side->device);

@@ -233,6 +233,7 @@ static enum mt_note_kind why_no_memory(const struct mt_recording *r)
 void mt_build_attribution(struct mt_recording *r)
 {
     if (!r->without_ops) {
+        mt_build_cut_threads(r);
         mt_sort_by_time(r->records.v, r->records.n, sizeof *r->records.v, record_cmp);
         find_ops(r);
         mt_build_pairs(r);

@@ -59,11 +59,12 @@ void mt_build_forward(struct mt_recording *r);
 void mt_build_attribution(struct mt_recording *r); /* calls the next one */
 void mt_build_pairs(struct mt_recording *r);       /* pairing.c; records are in order of time */
 void mt_build_unseen_allocs(
-    struct mt_recording *r);                   /* blocks that are freed, but not seen allocated */
-void mt_build_unseen(struct mt_recording *r);  /* ends blocks whose memory is handed out again */
-void mt_build_missing(struct mt_recording *r); /* by what the recorder says itself */
-void mt_build_rollup(struct mt_recording *r);  /* calls the next one */
-void mt_build_totals(struct mt_recording *r);  /* of subtrees, from what nodes did themselves */
+    struct mt_recording *r);                  /* blocks that are freed, but not seen allocated */
+void mt_build_unseen(struct mt_recording *r); /* ends blocks whose memory is handed out again */
+void mt_build_cut_threads(struct mt_recording *r); /* notes them; records are as they were read */
+void mt_build_missing(struct mt_recording *r);     /* by what the recorder says itself */
+void mt_build_rollup(struct mt_recording *r);      /* calls the next one */
+void mt_build_totals(struct mt_recording *r);      /* of subtrees, from what nodes did themselves */
 struct mt_gradients;
 struct mt_processes;
 /* What blocks are for: mt_record.rule, of traces; before the rollup. Of `assigned`: assigned.h. */

@@ -90,9 +90,10 @@ enum mt_gap {
     MT_GAP_NOTHING = 256,    /* nothing was allocated: it was hardly recorded */
     MT_GAP_MIXED = 512,      /* several processes wrote it, whose blocks are not told apart */
     MT_GAP_UNTRACED = 32768, /* calls of other threads, or other calls, are not in the log */
+    MT_GAP_THREADS = 131072, /* of the last threads nothing is there, frees among it */
     MT_GAP_OWNERS = 65536,   /* one process wrote it, or several that are not told apart */
     /* All of these: something that happened in the recording is lost, or taken for another. */
-    MT_GAPS_INSIDE = 1023 | MT_GAP_UNTRACED | MT_GAP_OWNERS,
+    MT_GAPS_INSIDE = 1023 | MT_GAP_UNTRACED | MT_GAP_OWNERS | MT_GAP_THREADS,
     /* Of runs without single records, in which levels are that much at least: */
     MT_GAP_OLDER = 1024, /* what is older is in no figure, though there is such */
     MT_GAP_PEAK = 2048,  /* between the moments that were recorded more may have been alive */
@@ -113,6 +114,9 @@ enum {
                        MT_GAP_MIXED | MT_GAP_UNTRACED | MT_GAP_OWNERS
 };
 /* Frees may be missing before others that are there: levels may be too high as well as too low. */
-enum { MT_GAPS_OF_LEVELS = MT_GAP_DAMAGE | MT_GAP_BELOW | MT_GAP_MIXED | MT_GAP_UNTRACED };
+enum {
+    MT_GAPS_OF_LEVELS =
+        MT_GAP_DAMAGE | MT_GAP_BELOW | MT_GAP_MIXED | MT_GAP_UNTRACED | MT_GAP_THREADS
+};
 
 #endif

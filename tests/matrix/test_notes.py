@@ -55,6 +55,17 @@ def loop(name):
     return there(os.path.join(LOOPS, f"{name}.json.gz"))
 
 
+def cut_threads(path):
+    """Two threads, of which the records of the last are lost."""
+    t = inputs.Trace()
+    t.op("aten::keep", 10, 9)
+    t.op("aten::free", 10, 9, tid=2)
+    t.record(12, 4096, 4096)
+    t.write(path)
+    with open(path, "rb+") as f:
+        f.truncate(os.path.getsize(path) - 2)
+
+
 def some(t):
     """What a trace needs to have figures: an op, and a block that stays."""
     t.op("aten::keep", 10, 9)
@@ -179,6 +190,7 @@ exit_group(0) = ?
 CASES = {
     "skipped": (corpus("heaptrack/odd"), EVERY),
     "cut": (corpus("heaptrack/alloclab_cut"), EVERY),
+    "cut_threads": (cut_threads, LEVELS),
     "trailing": (corpus("dhat/odd"), ["table", "tree", "peak", "leaks", "memory", "diff", "check --max-peak 1TiB"]),
     "residual": (made("devices"), EVERY),
     "no_allocations": (text("v 10400 3\n# strings: 0\n"), ["table", "tree", "leaks", "memory", "diff", "leaks over runs", "check --max-at-end 1TiB"]),

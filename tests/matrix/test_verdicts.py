@@ -640,6 +640,32 @@ for question, answer in ((("leaks", late, "--fail"), WORSE), (("check", late, PE
                          (("leaks", late, "--fail", "--min", "1MiB"), CANNOT), (("check", late, PER_STEP, "1MiB"), CANNOT)):
     verdict(answer, *question)
 
+# PyTorch 2 writes the records of one thread behind those of another: what a cut loses is all that the last threads did, be
+# it frees. Where records of all threads stand in order of time, what is left is that much at least.
+def of_two_threads(name, by_thread):
+    """A thread allocates, another one frees; never more than one block is alive."""
+    trace = inputs.Trace()
+    trace.op(f"aten::{name}", 5, 990)
+    trace.op("aten::backward", 5, 990, tid=2)
+    records = [(10 + 10 * k + 5 * free, -M if free else M, (k + 1) << 30, inputs.CPU, 1 + free) for free in (0, 1) for k in range(50)]
+    for record in records if by_thread else sorted(records):
+        trace.record(*record)
+    return trace
+
+
+for name, by_thread in (("by_thread", True), ("by_time", False)):
+    events = of_two_threads(name, by_thread)
+    whole = write(f"{name}_whole", document(lines(events)))
+    verdict(FINE, "check", whole, "--max-peak", "1MiB")
+    for part in 0.3, 0.7, 0.9:  # within the records of the first thread, and of the last
+        name = write(f"{whole}_{part}", cut(part)(events))
+        verdict(CANNOT, "check", name, "--max-peak", "1TiB")
+        verdict(CANNOT if by_thread else WORSE, "check", name, "--max-peak", "1000KiB")
+        verdict(CANNOT, "check", name, "--baseline", whole, "--max-peak-growth", "0")
+        verdict(CANNOT, "diff", whole, name, "--exit-code")
+        said = "records stand thread by thread" in m.run("peak", name)[1] + m.run("peak", name)[2]
+        m.check(said == by_thread, name, "says that records stand thread by thread:", said)
+
 # What a block is for is told by when it is freed, too: a file that ends early has blocks of another category, and no bound for any.
 with gzip.open(os.path.join(os.environ["SAMPLES"], "cnn_b16", "trace.json.gz"), "rb") as f:
     cnn = f.read()
