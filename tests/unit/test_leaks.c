@@ -16,6 +16,11 @@ static void second_step(struct program *p, int step, int *kept)
         program_alloc(p, "leak", 100);
 }
 
+static void second_step_from_first(struct program *p, int step, int *kept)
+{
+    second_step(p, step + 1, kept);
+}
+
 static void one_in_ten(struct program *p, int step, int *kept)
 {
     (void)kept;
@@ -232,6 +237,8 @@ static void gradient(struct program *p, int step, int *kept)
 static const struct known_leak programs[] = {
     {"linear", 10, linear, "leak", MT_VERDICT_LEAK, 9 * 512, 9, 0},
     {"every second step", 20, second_step, "leak", MT_VERDICT_LEAK, 9 * 100, 18, 1},
+    {"two of them after the warm-up, and one in it", 5, second_step_from_first, "leak",
+     MT_VERDICT_LEAK, 2 * 100, 4, 0},
     {"one step in ten", 40, one_in_ten, "leak", MT_VERDICT_LEAK, 3 * 1000, 30, 9},
     {"masked by a larger release", 30, masked, "leak", MT_VERDICT_LEAK, 29 * 8, 29, 0},
     {"released buffer", 30, masked, "buffer", MT_VERDICT_N, 0, 0, 0},
