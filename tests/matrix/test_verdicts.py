@@ -413,7 +413,8 @@ for base, new in ((tall, only_cpu), (only_cpu, tall)):
     for baseline in (base, "elsewhere.base"):
         for op, device, allowed in (("aten::busy", (), (0,)), ("aten::quiet", (), CANNOT), ("aten::busy", ("--device", "cuda:0"), CANNOT),
                                     ("no such op", (), CANNOT)):
-            verdict(allowed, "check", new, "--baseline", baseline, "--max-peak-growth", "5%", "--op", op, *device)
+            out = verdict(allowed, "check", new, "--baseline", baseline, "--max-peak-growth", "5%", "--op", op, *device)
+            m.check(not device or "has no device 'cuda:0'" in out, base, new, "does not say that the named device is missing", out)
 
 # The main device of BASE is not in NEW: of that nothing is known, but what got worse elsewhere did so.
 main = write("main_cuda", document(lines(beside(0, 1000, inputs.CUDA1, inputs.CPU))))

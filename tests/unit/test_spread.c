@@ -53,11 +53,28 @@ static void test_doubt(void **state)
     assert_true(mt_spread_is_outside(&s, 50, 100)); /* less still */
 }
 
+/* Ranks that do the same: within 5 % of the median, its borders among them. */
+static void test_near(void **state)
+{
+    static const struct {
+        int64_t figure;
+        bool near;
+    } rows[] = {{94, false}, {95, true}, {100, true}, {105, true}, {106, false}, {0, false}};
+    static const int64_t figures[] = {100, 100, 100};
+    struct mt_spread s;
+    (void)state;
+    mt_spread_of(figures, 3, &s);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(mt_spread_is_near(&s, rows[i].figure), rows[i].near);
+}
+
 int main(void)
 {
     static struct row_tests t;
-    static const struct spread_row doubt[] = {{.name = "figures in doubt"}};
+    static const struct spread_row doubt[] = {{.name = "figures in doubt"}},
+                                   near[] = {{.name = "near the median"}};
     ROWS_ADD(&t, test_spread, spread_rows);
     ROWS_ADD(&t, test_doubt, doubt);
+    ROWS_ADD(&t, test_near, near);
     return ROWS_RUN(&t, "spread");
 }
