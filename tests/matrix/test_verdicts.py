@@ -433,6 +433,10 @@ for a, b, allowed in ((calm, tall, (1,)), (tall, calm, (0,)), (tall, taller, (1,
     verdict((0,), "diff", a, b, "--exit-code", "--device", "cpu")
     verdict(allowed, "check", b, "--baseline", a, "--max-peak-growth", "5%")
 verdict((0,), "diff", tall, taller, "--exit-code", "--threshold", "1MiB")
+for category, allowed in (("temporary", (1,)), ("parameters", (0,)), ("activations", (0,))):  # of each device, shown or not
+    for device in (), ("--device", "cuda:0"):
+        verdict(allowed, "diff", calm, tall, "--exit-code", "--category", category, *device)
+    verdict(allowed, "check", tall, "--baseline", calm, "--max-peak-growth", "0", "--category", category)
 cut_quiet = write("beside_cut", cut(0.6)(beside(0)))
 verdict(CANNOT, "diff", calm, cut_quiet, "--exit-code")
 verdict(CANNOT, "leaks", only_cpu, calm, cut_quiet, "--fail")
