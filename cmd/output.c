@@ -66,6 +66,13 @@ static bool is_beside_spared(const char *path)
     return false;
 }
 
+/* Nothing that is written is a database: whoever names one has a file with runs there. */
+static bool is_database(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && mt_db_file_version(path) >= 0;
+}
+
 static enum mt_status failed(bool changed, struct mt_err *err)
 {
     mt_err_input(err, mt_common.output);
@@ -75,10 +82,10 @@ static enum mt_status failed(bool changed, struct mt_err *err)
     return MT_EIO;
 }
 
-static enum mt_status refuse(struct mt_err *err)
+static enum mt_status refuse(const char *what, struct mt_err *err)
 {
     mt_err_input(err, mt_common.output);
-    MT_FAIL(err, MT_EUSAGE, "this is the input: writing to it would destroy it");
+    MT_FAIL(err, MT_EUSAGE, "this is %s: writing to it would destroy it", what);
     mt_err_hint(err, "Nothing was written. Name another file with -o.");
     return MT_EUSAGE;
 }
@@ -116,16 +123,6 @@ static int open_beside(const char *target)
     return -1;
 }
 
-/* Owner and mode stay, as far as that is ours to say. */
-static void make_like(int fd, const struct stat *old)
-{
-    if ((old->st_uid == geteuid() && old->st_gid == getegid()) ||
-        fchown(fd, old->st_uid, old->st_gid) == 0)
-        fchmod(fd, old->st_mode & 07777);
-    else
-        fchmod(fd, old->st_mode & 0777);
-}
-
 static FILE *open_file(const char *path)
 {
     struct stat old, link;
@@ -137,7 +134,7 @@ static FILE *open_file(const char *path)
     final_path = target_of(path);
     int fd = open_beside(final_path);
     if (fd >= 0 && there)
-        make_like(fd, &old);
+        mt_scratch_like(fd, &old);
     if (fd >= 0)
         return fdopen(fd, "w");
     free(final_path);
@@ -152,7 +149,9 @@ enum mt_status mt_output_open(FILE **out, struct mt_err *err)
     if (mt_output_is_stdout())
         return MT_OK;
     if (is_spared(mt_common.output) || is_beside_spared(mt_common.output))
-        return refuse(err);
+        return refuse("the input", err);
+    if (is_database(mt_common.output))
+        return refuse("a database of memtool", err);
     *out = open_file(mt_common.output);
     return *out ? MT_OK : failed(false, err);
 }

@@ -22,7 +22,7 @@ void mt_output_spare_source(const struct mt_run *run);
 /*
  * Opens the output. A regular file, or a new one, is written beside and takes its place, and its
  * mode, when it is closed; anything else (a pipe, a device) is written to at once.
- * Errors: MT_EUSAGE: -o names a file to be spared; MT_EIO.
+ * Errors: MT_EUSAGE: -o names a file to be spared, or a database of memtool; MT_EIO.
  */
 enum mt_status mt_output_open(FILE **out, struct mt_err *err);
 

@@ -67,6 +67,15 @@ void mt_scratch_add(const char *path)
         }
 }
 
+void mt_scratch_like(int fd, const struct stat *old)
+{
+    if ((old->st_uid == geteuid() && old->st_gid == getegid()) ||
+        fchown(fd, old->st_uid, old->st_gid) == 0)
+        (void)!fchmod(fd, old->st_mode & 07777);
+    else
+        (void)!fchmod(fd, old->st_mode & 0777);
+}
+
 void mt_scratch_drop(const char *path)
 {
     for (size_t i = 0; i < MT_SCRATCH_MAX; i++) {

@@ -5,6 +5,7 @@
 #define MT_SCRATCH_H
 
 #include <signal.h>
+#include <sys/stat.h>
 
 /*
  * From now on a SIGINT, SIGTERM or SIGHUP that ends the process removes the file first, or
@@ -20,6 +21,10 @@ void mt_scratch_add(const char *path);
  */
 void mt_scratch_hold(sigset_t *before);
 void mt_scratch_release(const sigset_t *before);
+
+/* A new file gets owner and mode of the one whose place it is to take, as far as that is ours to
+ * say. */
+void mt_scratch_like(int fd, const struct stat *old);
 
 /* The path is finished, or gone. */
 void mt_scratch_drop(const char *path);

@@ -264,7 +264,7 @@ static char *begin(const struct upgrade *u, char **journal)
         mt_scratch_add(scratch);
         mt_scratch_add(*journal);
         if (stat(u->path, &info) == 0)
-            (void)!fchmod(fd, info.st_mode & 0777);
+            mt_scratch_like(fd, &info);
         close(fd);
     } else {
         free(scratch);

@@ -69,6 +69,21 @@ ranks g --db t.db -o in.json.gz --format json
 check --group g --db t.db --max-peak 1GiB -o in.json.gz --format junit
 leaks heap --db t.db --suppressions own.supp -o own.supp
 LIST
+# Nor is a database that the command does not read, whatever is written.
+while read -r line; do
+    # shellcheck disable=SC2086
+    memtool $line
+    status=$?
+    { [ $status = 2 ] && grep -q 'this is a database of memtool' err && grep -q 'Nothing was written' err; } || complain "memtool $line: exit $status $(cat err)"
+done <<LIST
+table ./in.json.gz -o t.db --format csv
+table x --db t.db -o :memory: --format csv
+table ./in.json.gz --db t.db -o soft.db --format csv
+schema --db t.db -o t.db
+skill -o soft.db
+completion bash -o t.db
+help table -o hard.db
+LIST
 # Nor is what is asked for by a name that no format has.
 memtool table x --db t.db -o t.db
 [ $? = 2 ] || complain "a table in a file called .db"

@@ -91,5 +91,15 @@ timeout -s INT 0.05 env -u HOME -u MEMTOOL_CACHE TMPDIR="$here/tmp" "$MEMTOOL" t
 [ -z "$(ls -A tmp)" ] || complain "Ctrl-C leaves in TMPDIR: $(ls -AR tmp)"
 no_home runs --cache
 [ $? = 2 ] || complain "a list of no cache"
+# A database of an older memtool that is imported again stays its owner's.
+mkdir older
+gzip -dc "$SAMPLES/../tests/schema/6.db.gz" >older/t.db
+cp "$SAMPLES/basic/trace.json.gz" older/basic.json.gz
+cp "$SAMPLES/nested/trace.json.gz" older/nested.json.gz
+chown 65534:65534 older/t.db
+chmod 640 older/t.db
+memtool runs --db older/t.db || complain "an older database of another user"
+grep -q 'importing its 2 runs again' err || complain "it was not imported again"
+[ "$(stat -c '%u:%g %a' older/t.db)" = '65534:65534 640' ] || complain "it has another owner: $(ls -l older/t.db)"
 echo "$fails complaints"
 [ $fails = 0 ]
