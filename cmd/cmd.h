@@ -74,6 +74,7 @@ struct mt_cmd {
     const struct mt_glossary *words; /* shown below the options; NULL: none */
     const struct mt_values *values;  /* of its options, for completion; NULL: none to choose from */
     size_t args_min, args_max;
+    bool runs_command; /* arguments are a command: what follows its name are options of its own */
     const char *more_formats; /* for --format beside those of every report, ", " between them; NULL:
                                  none */
     const char *formats; /* of a command without --format: what endings of -o may say; NULL: none */

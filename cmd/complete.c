@@ -54,7 +54,7 @@ static const struct place {
 struct line {
     const struct mt_cmd *cmd; /* NULL: none yet */
     bool unknown;             /* there is no such command */
-    bool ended;               /* "--" was there */
+    bool ended;               /* "--" was there, or a command to run */
     const struct mt_opt *opt; /* the last word is its value */
     size_t arg_n;             /* words that are no options, behind the command */
     MT_VEC(const struct mt_opt *) given;
@@ -327,6 +327,7 @@ static void pass_word(struct line *l, const char *word)
         pass_option(l, word);
     } else if (l->cmd) {
         l->arg_n++;
+        l->ended |= l->cmd->runs_command;
     } else {
         struct mt_err none = MT_ERR_INIT;
         l->cmd = mt_cmd_find(word, &none);

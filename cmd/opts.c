@@ -283,9 +283,10 @@ static enum mt_status parse_all(struct parser *p, struct mt_args *args)
     bool options = true;
     while (p->next < p->argc) {
         const char *text = p->argv[p->next++];
-        if (!options || text[0] != '-' || !text[1])
+        if (!options || text[0] != '-' || !text[1]) {
             args->v[args->n++] = text;
-        else if (strcmp(text, "--") == 0)
+            options &= !p->cmd->runs_command;
+        } else if (strcmp(text, "--") == 0)
             options = false;
         else if (text[1] == '-')
             MT_TRY(parse_long(p, text + 2));

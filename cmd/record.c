@@ -378,5 +378,6 @@ const struct mt_cmd mt_cmd_record = {
     .without = "format output",
     .args_min = 0,
     .args_max = (size_t)-1,
+    .runs_command = true,
     .run = run,
 };

@@ -494,7 +494,10 @@ enum mt_status mt_recorder_check_name(struct mt_db *db, const char *name, struct
         return MT_OK;
     mt_stmt_end(s);
     MT_FAIL(err, MT_EUSAGE, "there is a run '%s'", name);
+    struct mt_buf word = {0};
+    mt_shell_word(&word, name);
     mt_err_hint(err, "Nothing was run. Choose another --name, or `memtool runs --delete %s`.",
-                name);
+                word.s);
+    mt_buf_free(&word);
     return MT_EUSAGE;
 }

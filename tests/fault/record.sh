@@ -101,6 +101,13 @@ grep -q "exit 0" err || fail "the summary does not tell how it ended"
 [ "$(ask "SELECT count(*) FROM run WHERE name = 'none'")" = 0 ] || fail "what did not run is a run"
 "$MEMTOOL" record --name parts -- touch ran 2>err
 if [ $? != 2 ] || [ -e ran ]; then fail "a name that is taken does not keep the command from running"; fi
+# Without the two dashes options end where the command begins: what it is given is its own.
+[ "$("$MEMTOOL" record --name bare echo --name other --db x.db -v --help 2>err)" = '--name other --db x.db -v --help' ] ||
+    fail "a command has lost options"
+[ "$(ask "SELECT count(*) FROM run WHERE name = 'bare'")" = 1 ] || fail "options of the command are ours"
+"$MEMTOOL" record --name "it's 5" -- true 2>err || fail "exit $?"
+"$MEMTOOL" record --name "it's 5" -- true 2>err
+grep -q "memtool runs --delete 'it'\\\\''s 5'" err || fail "a name with blanks cannot be deleted as it is said"
 for wrong in 0 0s 1.5ms 60001 61s soon -1; do
     "$MEMTOOL" record --interval "$wrong" -- touch ran 2>err
     if [ $? != 2 ] || [ -e ran ]; then fail "--interval $wrong"; fi

@@ -173,9 +173,8 @@ static void show(struct mt_buf *out, const struct mt_args *args)
                 got.help ? " help" : "");
 }
 
-static void test_parse(void **state)
+static void parse_as(const struct mt_cmd *cmd, const struct parse_row *row)
 {
-    const struct parse_row *row = *state;
     char line[256], *argv[16], *rest = NULL, empty[] = "", name[] = "table";
     int argc = 0;
     snprintf(line, sizeof line, "%s", row->line);
@@ -187,7 +186,7 @@ static void test_parse(void **state)
     struct mt_args args;
     struct mt_err err = MT_ERR_INIT;
     struct mt_buf text = {0};
-    enum mt_status st = mt_opts_parse(&command, common_opts, argc, argv, &args, &err);
+    enum mt_status st = mt_opts_parse(cmd, common_opts, argc, argv, &args, &err);
     assert_int_equal(st, err.code);
     if (st == MT_OK) {
         show(&text, &args);
@@ -200,6 +199,28 @@ static void test_parse(void **state)
     free(args.v);
     mt_vec_free(&got.devices);
     mt_buf_free(&text);
+}
+
+static void test_parse(void **state)
+{
+    parse_as(&command, *state);
+}
+
+/* Of a command that runs another. */
+static const struct parse_row follow_rows[] = {
+    {"follow: options of the other", "-q prog --sort x -r", "prog --sort x -r | limit 20 quiet"},
+    {"follow: help of the other", "prog --help", "prog --help | limit 20"},
+    {"follow: two dashes before", "-n 5 -- prog -q", "prog -q | limit 5"},
+    {"follow: two dashes behind", "prog -- -q", "prog -- -q | limit 20"},
+    {"follow: unknown to us", "-r prog --epochs 3", "prog --epochs 3 | limit 20 reverse"},
+};
+
+static void test_follow(void **state)
+{
+    struct mt_cmd runs = command;
+    runs.args_max = 8;
+    runs.runs_command = true;
+    parse_as(&runs, *state);
 }
 
 struct help_row {
@@ -425,6 +446,7 @@ int main(void)
 {
     static struct row_tests t;
     ROWS_ADD(&t, test_parse, parse_rows);
+    ROWS_ADD(&t, test_follow, follow_rows);
     ROWS_ADD(&t, test_help, help_rows);
     ROWS_ADD(&t, test_leading, leading_rows);
     ROWS_ADD(&t, test_check, check_rows);
