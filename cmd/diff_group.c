@@ -93,7 +93,10 @@ static enum mt_status choose(struct mt_diff_groups *g, struct mt_err *err)
         MT_FAIL(err, MT_EUSAGE, "%s and %s have no rank in common whose peaks are known",
                 g->ranks[0].group, g->ranks[1].group);
         mt_err_cannot_tell(err);
-        mt_err_hint(err, "`memtool ranks %s` says what ranks a group has.", g->ranks[0].group);
+        struct mt_buf group = {0};
+        mt_shell_word(&group, g->ranks[0].group);
+        mt_err_hint(err, "`memtool ranks %s` says what ranks a group has.", group.s);
+        mt_buf_free(&group);
         return MT_EUSAGE;
     }
     g->rank = first->side[0]->place.rank;

@@ -185,7 +185,10 @@ static enum mt_status choose_devices(struct mt_ranks *r, const char *asked, stru
         return MT_OK;
     if (asked) {
         MT_FAIL(err, MT_EUSAGE, "no run has a device '%s'", asked);
-        mt_err_hint(err, "`memtool info %s` lists the devices of a run.", r->all.v[0].name);
+        struct mt_buf name = {0};
+        mt_shell_word(&name, r->all.v[0].name);
+        mt_err_hint(err, "`memtool info %s` lists the devices of a run.", name.s);
+        mt_buf_free(&name);
         return MT_EUSAGE;
     }
     MT_FAIL(err, MT_EUSAGE, "no run has memory records");

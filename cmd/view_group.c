@@ -2,6 +2,7 @@
 #include "cmd/common.h"
 #include "cmd/ranks.h"
 #include "cmd/view.h"
+#include "lib/base/human.h"
 #include <stdio.h>
 
 /* Which rank it is, and between which others its figure lies. Figures of ranks are never added up:
@@ -40,7 +41,10 @@ static enum mt_status choose(const struct mt_ranks *r, char run[256], char devic
     size_t at = mt_ranks_most(r);
     if (at == r->all.n) {
         MT_FAIL(err, MT_EUSAGE, "nothing is known of the peak of any rank of '%s'", r->group);
-        mt_err_hint(err, "`memtool ranks %s` says what is known of them.", r->group);
+        struct mt_buf group = {0};
+        mt_shell_word(&group, r->group);
+        mt_err_hint(err, "`memtool ranks %s` says what is known of them.", group.s);
+        mt_buf_free(&group);
         return MT_EUSAGE;
     }
     const struct mt_rank *most = &r->all.v[at];
