@@ -243,6 +243,7 @@ static enum mt_status record(const struct mt_args *args, const char *path, struc
     mt_record_torch_said(&torch, &r);
     enum mt_status st = mt_recorder_end(&r, dur_ns, &how, &failed);
     mt_record_summarise(&r, mt_record_exit_text(how.status, text), dur_ns);
+    torch.keep = st != MT_OK;
     if (st != MT_OK)
         mt_print_error(&failed);
     else

@@ -221,9 +221,9 @@ static enum mt_status use(const struct mt_record_torch *t, struct mt_db *db,
     return MT_OK;
 }
 
-/* Imports a file of a process, if it is there. */
-static void import_file(const struct mt_record_torch *t, struct mt_db *db,
-                        const struct mt_torch *all, size_t i, const char *what, const char *ending,
+/* Imports a file of a process, if it is there; then there is no more use for it. */
+static void import_file(struct mt_record_torch *t, struct mt_db *db, const struct mt_torch *all,
+                        size_t i, const char *what, const char *ending,
                         const struct mt_run *process)
 {
     const struct mt_torch_process *p = &all->all.v[i];
@@ -237,14 +237,17 @@ static void import_file(const struct mt_record_torch *t, struct mt_db *db,
         if (st == MT_OK)
             st = use(t, db, process, p, &result, &err);
     }
-    if (st != MT_OK)
+    if (st == MT_OK)
+        unlink(file);
+    else
         mt_print_error(&err);
+    t->keep |= st != MT_OK;
     free(source);
     free(file);
 }
 
-static void import_all(const struct mt_record_torch *t, struct mt_db *db,
-                       const struct mt_torch *all, const struct mt_run *process)
+static void import_all(struct mt_record_torch *t, struct mt_db *db, const struct mt_torch *all,
+                       const struct mt_run *process)
 {
     static const struct {
         const char *what, *ending;
@@ -267,7 +270,7 @@ static void import_all(const struct mt_record_torch *t, struct mt_db *db,
                 left_out_n);
 }
 
-void mt_record_torch_import(const struct mt_record_torch *t, const char *path, const char *run)
+void mt_record_torch_import(struct mt_record_torch *t, const char *path, const char *run)
 {
     struct mt_err err = MT_ERR_INIT;
     struct mt_torch all;
@@ -285,18 +288,44 @@ void mt_record_torch_import(const struct mt_record_torch *t, const char *path, c
         import_all(t, db, &all, &process);
     else
         mt_print_error(&err);
+    t->keep |= st != MT_OK;
     mt_db_close(db);
     mt_torch_free(&all);
 }
 
+static bool is_recording(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot && (strcmp(dot, ".json") == 0 || strcmp(dot, ".pickle") == 0);
+}
+
+static void tell_kept(const struct mt_record_torch *t, size_t n)
+{
+    struct mt_buf word = {0}, safe = {0};
+    char files[MT_HUMAN_LONG];
+    mt_shell_word(&word, t->folder);
+    mt_escape_terminal(&safe, word.s);
+    fprintf(stderr, "memtool: %s of PyTorch %s kept: `memtool import %s` imports %s\n",
+            mt_human_plural((int64_t)n, "recording", files), n == 1 ? "is" : "are", safe.s,
+            n == 1 ? "it" : "them");
+    mt_buf_free(&word);
+    mt_buf_free(&safe);
+}
+
 void mt_record_torch_end(struct mt_record_torch *t)
 {
+    size_t kept_n = 0;
     DIR *dir = t->folder ? opendir(t->folder) : NULL;
     for (struct dirent *e; dir && (e = readdir(dir));)
-        unlinkat(dirfd(dir), e->d_name, 0);
+        if (t->keep && is_recording(e->d_name))
+            kept_n++;
+        else
+            unlinkat(dirfd(dir), e->d_name, 0);
     if (dir)
         closedir(dir);
-    if (t->folder)
+    if (kept_n)
+        tell_kept(t, kept_n);
+    else if (t->folder)
         rmdir(t->folder);
     free(t->folder);
     free(t->hook);

@@ -16,6 +16,7 @@ struct mt_record_torch {
     char steps[24]; /* of optimizers; "": all */
     char *hook;     /* folder of our sitecustomize.py */
     char *folder;   /* where traces go */
+    bool keep;      /* not all that is there became a run: what did not stays */
 };
 
 /* Makes the folder. Errors: MT_EUSAGE; MT_EIO: the hook is not installed, or no folder can be made.
@@ -27,9 +28,9 @@ void mt_record_torch_env(const struct mt_record_torch *t);
  */
 void mt_record_torch_said(const struct mt_record_torch *t, struct mt_recorder *r);
 /* Imports the traces into the database at path; they and the run of that name are a group called
- * like it. Says so, and what failed, on stderr. */
-void mt_record_torch_import(const struct mt_record_torch *t, const char *path, const char *run);
-/* Removes the folder. */
+ * like it. Says so, and what failed, on stderr; that is to be kept. */
+void mt_record_torch_import(struct mt_record_torch *t, const char *path, const char *run);
+/* Removes the folder; where something is to be kept, says where it is. */
 void mt_record_torch_end(struct mt_record_torch *t);
 
 #endif

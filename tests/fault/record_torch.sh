@@ -54,6 +54,21 @@ grep -q "8 optimizer steps: run train.py.torch, in group train.py" err || fail "
 lag=$(ask "SELECT (t.start_ns - p.start_ns) / 1000000 FROM run t, run p WHERE t.name = 'train.py.torch' AND p.name = 'train.py'")
 if [ "$lag" -lt 0 ] || [ "$lag" -gt 60000 ]; then fail "the trace begins $lag ms after the process"; fi
 
+# a trace that cannot be stored is kept: here the database is gone
+cat >gone.py <<'END'
+import os, sys
+exec(open("train.py").read().rpartition("sys.exit")[0])
+os.remove("gone.db")
+END
+"$MEMTOOL" record --torch --db gone.db -- python3 gone.py 12 >out 2>err
+# shellcheck disable=SC2016 # no words of a shell
+command=$(sed -n 's/.*recording of PyTorch is kept: `memtool \(import [^`]*\)` imports it$/\1/p' err)
+[ -n "$command" ] || fail "nothing says where the trace is"
+# shellcheck disable=SC2086 # words
+"$MEMTOOL" $command --db kept.db >out 2>>err || fail "memtool $command"
+grep -q "8 steps" out || fail "the trace is not whole: $(cat out)"
+rm -r tmp/memtool-*
+
 "$MEMTOOL" record --torch=3 --name three -- python3 train.py 12 >out 2>err
 same "three steps" "$(ask "SELECT count(*) FROM step WHERE run_id = (SELECT id FROM run WHERE name = 'three.torch')")" 3
 "$MEMTOOL" record --torch=all --name all -- python3 train.py 12 >out 2>err
