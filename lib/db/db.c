@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct mt_db *readers; /* connections for reading */
@@ -33,8 +34,11 @@ enum mt_status mt_db_fail(struct mt_db *db, const char *doing, struct mt_err *er
         break;
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
-        mt_err_hint(err, "The file or its folder cannot be written. Nothing was changed; name a "
-                         "database elsewhere with --db.");
+        mt_err_hint(err, sqlite3_extended_errcode(db->sql) == SQLITE_READONLY_DBMOVED
+                             ? "The file was removed or replaced meanwhile. What is there now was "
+                               "not changed; try again."
+                             : "The file or its folder cannot be written. Nothing was changed; "
+                               "name a database elsewhere with --db.");
         break;
     case SQLITE_CORRUPT:
         mt_err_hint(err, "The database is damaged. Nothing was changed; restore a copy, or import "
@@ -241,16 +245,30 @@ void mt_db_close(struct mt_db *db)
     free(db);
 }
 
-void mt_db_close_unused(struct mt_db *db)
+/* Nothing is in the file, and the disk has no room to begin with anything. */
+static bool is_left_empty(const struct mt_db *db)
+{
+    struct stat info;
+    return (sqlite3_errcode(db->sql) & 0xff) == SQLITE_FULL && stat(db->path, &info) == 0 &&
+           info.st_size == 0;
+}
+
+/* Asked alone with it: another importer may have come to like it. */
+static bool has_no_run(struct mt_db *db)
 {
     struct mt_err ignored = MT_ERR_INIT;
     int64_t tables, runs = 0;
-    /* Alone with it: another importer may have come to like it. */
+    if (mt_db_exec(db, "BEGIN EXCLUSIVE", &ignored) != MT_OK)
+        return is_left_empty(db);
+    return mt_db_number(db, "SELECT count(*) FROM sqlite_master", &tables, &ignored) == MT_OK &&
+           (!tables || mt_db_number(db, "SELECT count(*) FROM run", &runs, &ignored) == MT_OK) &&
+           !runs;
+}
+
+void mt_db_close_unused(struct mt_db *db)
+{
     mt_db_rollback(db);
-    if (mt_db_exec(db, "BEGIN EXCLUSIVE", &ignored) == MT_OK &&
-        mt_db_number(db, "SELECT count(*) FROM sqlite_master", &tables, &ignored) == MT_OK &&
-        (!tables || mt_db_number(db, "SELECT count(*) FROM run", &runs, &ignored) == MT_OK) &&
-        !runs)
+    if (has_no_run(db))
         unlink(db->path);
     mt_db_close(db);
 }

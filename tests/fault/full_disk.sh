@@ -36,6 +36,14 @@ for size in 64 120 180 240 300 420 540; do
     [ $small = 0 ] && stored=1
     umount disk
 done
+# Not a byte is free, but files can be made.
+mount -t tmpfs -o size=64k none disk
+head -c 65536 /dev/zero >disk/fill
+import basic
+[ $? = 2 ] || fail "a disk without a free byte is no error"
+rm disk/fill
+[ -z "$(ls -A disk)" ] || fail "a disk without a free byte: left behind: $(ls -A disk)"
+umount disk
 [ "${stored-}" = 1 ] || fail "no disk was large enough for a small run"
 
 # The same by a limit on file sizes, whose signal must not end the program.

@@ -44,4 +44,17 @@ for delay in 0.01 0.03 0.05 0.08 0.12; do
 done
 "$MEMTOOL" import "$SAMPLES/leak_steps/trace.json.gz" --db t.db >/dev/null 2>&1 || fail "import after kills"
 [ "$(runs)" = 5 ] || fail "at the end there are $(runs) runs"
+
+# A database that is replaced while its import reads: the new one is left alone, and it is said why.
+cp t.db other.db
+mkfifo pipe
+"$MEMTOOL" import pipe --db t.db --name late >/dev/null 2>late.err &
+pid=$!
+exec 3>pipe # it reads
+mv other.db t.db
+cat "$SAMPLES/cnn_b32/trace.json.gz" >&3
+exec 3>&-
+wait $pid && fail "an import into a database that is gone succeeds"
+grep -q 'removed or replaced meanwhile' late.err || fail "$(cat late.err)"
+[ "$(runs)" = 5 ] || fail "the new database has $(runs) runs"
 echo ok
