@@ -6,6 +6,7 @@
 #include "lib/base/human.h"
 #include "lib/render/term.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,22 +251,24 @@ static enum mt_status import_all(struct upgrade *u, const char *scratch, struct 
     return st;
 }
 
-/* The new database beside the old one, under a name that Ctrl-C knows. NULL: errno. */
-static char *begin(const struct upgrade *u, char **journal)
+/* The new database beside the old one, under a name that Ctrl-C knows; *fd: it is open, but not in
+ * the place of a standard stream that is closed. NULL: errno. */
+static char *begin(const struct upgrade *u, char **journal, int *fd)
 {
     static const char ending[] = ".tmp";
     sigset_t before;
     struct stat info;
     char *scratch = mt_asprintf("%s.XXXXXX%s", u->path, ending);
     mt_scratch_hold(&before);
-    int fd = mkostemps(scratch, (int)sizeof ending - 1, 0), code = errno;
-    if (fd >= 0) {
+    int made = mkostemps(scratch, (int)sizeof ending - 1, O_CLOEXEC), code = errno;
+    if (made >= 0) {
         *journal = mt_asprintf("%s-journal", scratch);
         mt_scratch_add(scratch);
         mt_scratch_add(*journal);
         if (stat(u->path, &info) == 0)
-            mt_scratch_like(fd, &info);
-        close(fd);
+            (void)!fchmod(made, info.st_mode & 0777);
+        *fd = fcntl(made, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        close(made);
     } else {
         free(scratch);
         scratch = NULL;
@@ -277,7 +280,9 @@ static char *begin(const struct upgrade *u, char **journal)
 
 static enum mt_status replace(struct upgrade *u, struct mt_err *err)
 {
-    char *journal = NULL, *scratch = begin(u, &journal), n[MT_HUMAN_LONG];
+    int fd;
+    struct stat older;
+    char *journal = NULL, *scratch = begin(u, &journal, &fd), n[MT_HUMAN_LONG];
     if (!scratch) {
         char *why = mt_asprintf(", and no new one can be made beside it: %s", strerror(errno));
         fail_older(u, err, why);
@@ -290,6 +295,10 @@ static enum mt_status replace(struct upgrade *u, struct mt_err *err)
                  u->path, (long long)u->version, MT_SCHEMA_VERSION,
                  mt_human_plural((int64_t)u->runs.n, "run", n));
     enum mt_status st = import_all(u, scratch, err);
+    if (st == MT_OK && stat(u->path, &older) == 0)
+        mt_scratch_like(fd, &older); /* now that nothing is to be written */
+    if (fd >= 0)
+        close(fd);
     if (st == MT_OK)
         st = mt_db_settle_older(u->db, err);
     if (st == MT_OK && rename(scratch, u->path) != 0) {
