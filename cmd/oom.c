@@ -337,20 +337,9 @@ static void add_columns(struct page *p)
     p->parts[2].columns.v[2].whole = true;
 }
 
-bool mt_oom_is_recorded(const struct mt_run *run)
-{
-    bool pytorch = run->kind == MT_RUN_TRACE || run->kind == MT_RUN_SNAPSHOT;
-    static const enum mt_note_kind without[] = {MT_NOTE_STATE_ONLY, MT_NOTE_NO_MEMORY,
-                                                MT_NOTE_UNWRITTEN, MT_NOTE_EMPTY,
-                                                MT_NOTE_CUT_MEMORY};
-    for (size_t i = 0; i < MT_ARRAY_LEN(without); i++)
-        pytorch &= !mt_run_notes_get(&run->notes, without[i]);
-    return pytorch;
-}
-
 static void say_unrecorded(const struct mt_run *run, struct mt_report *r)
 {
-    if (mt_oom_is_recorded(run))
+    if (mt_knows_failures(run))
         return;
     if (mt_run_notes_get(&run->notes, MT_NOTE_STATE_ONLY))
         mt_report_no_history(r, run);

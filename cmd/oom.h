@@ -16,10 +16,6 @@
 /* The site that asked for a failed allocation, a text of the report; NULL: unknown. */
 const char *mt_oom_asker(struct mt_report *r, struct mt_tree *t, const struct mt_oom *oom);
 
-/* Whether a run says which allocations failed: only PyTorch records what it was refused, and only
- * in a history. */
-bool mt_oom_is_recorded(const struct mt_run *run);
-
 /* The last failed allocation of each run of a group or of those named: a row each, the earliest
  * first. For people also what the first rank held beyond the median one. *exit_code is 3 where none
  * of the runs would say. Errors: those of mt_ranks_load and mt_rows_apply. */

@@ -108,7 +108,7 @@ static enum mt_status look_at(const struct mt_ranks *ranks, const struct mt_rank
     enum mt_status st = MT_OK;
     MT_TRY_OUT(mt_ranks_open(ranks, rank, &db, &run, err));
     MT_TRY_OUT(mt_oom_device(db, &run, asked, &device, &failed, err));
-    f->unknown_n += !failed && !mt_oom_is_recorded(&run);
+    f->unknown_n += !failed && !mt_knows_failures(&run);
     if (!failed)
         goto out;
     f->elsewhere |= !mt_device_is(device.name, ranks->device, true) &&

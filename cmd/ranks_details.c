@@ -1,5 +1,4 @@
 /* memtool ranks: what is read of the run of each rank that is shown. */
-#include "cmd/oom.h"
 #include "cmd/ranks.h"
 #include "cmd/view.h"
 #include "lib/run/knows.h"
@@ -67,7 +66,7 @@ static enum mt_status add_ooms(const struct mt_ranks *ranks, const struct mt_ran
         n += ooms.all.n;
         mt_ooms_free(&ooms);
     }
-    if (st == MT_OK && (n || mt_oom_is_recorded(run)))
+    if (st == MT_OK && (n || mt_knows_failures(run)))
         mt_report_put(r, row, "oom_n", mt_cell_int((int64_t)n));
     return st;
 }

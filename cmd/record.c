@@ -6,6 +6,7 @@
 #include "cmd/signals.h"
 #include "cmd/support.h"
 #include "cmd/upgrade.h"
+#include "gen/queries.h"
 #include "lib/base/human.h"
 #include "lib/base/json_out.h"
 #include "lib/store/store.h"
@@ -311,6 +312,26 @@ static enum mt_status check_options(const struct mt_args *args, struct mt_err *e
     return mt_record_pid_begin(&attach, err);
 }
 
+/* No run has the name that was asked for. */
+static enum mt_status check_name(struct mt_db *db, struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(db, MT_Q_RUN_BY_NAME, &s, err));
+    mt_stmt_bind(s, "s", name);
+    MT_TRY(mt_stmt_step(s, &row, err));
+    if (!row)
+        return MT_OK;
+    mt_stmt_end(s);
+    MT_FAIL(err, MT_EUSAGE, "there is a run '%s'", name);
+    struct mt_buf word = {0};
+    mt_shell_word(&word, name);
+    mt_err_hint(err, "Nothing was run. Choose another --name, or `memtool runs --delete %s`.",
+                word.s);
+    mt_buf_free(&word);
+    return MT_EUSAGE;
+}
+
 /* What is wrong with the database is said before the command runs. */
 static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_err *err)
 {
@@ -330,7 +351,7 @@ static enum mt_status run(const struct mt_args *args, int *exit_code, struct mt_
     if (st == MT_OK)
         st = mt_db_cache(db, CACHE_KIB, err);
     if (st == MT_OK && name)
-        st = mt_recorder_check_name(db, name, err);
+        st = check_name(db, err);
     if (st == MT_OK)
         st = mt_record_torch_begin(&torch, err);
     if (st == MT_OK && with_malloc)

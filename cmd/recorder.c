@@ -482,22 +482,3 @@ void mt_recorder_free(struct mt_recorder *r)
     pthread_mutex_destroy(&r->mutex);
     pthread_cond_destroy(&r->wake);
 }
-
-enum mt_status mt_recorder_check_name(struct mt_db *db, const char *name, struct mt_err *err)
-{
-    struct mt_stmt *s;
-    bool row;
-    MT_TRY(mt_db_query(db, MT_Q_RUN_BY_NAME, &s, err));
-    mt_stmt_bind(s, "s", name);
-    MT_TRY(mt_stmt_step(s, &row, err));
-    if (!row)
-        return MT_OK;
-    mt_stmt_end(s);
-    MT_FAIL(err, MT_EUSAGE, "there is a run '%s'", name);
-    struct mt_buf word = {0};
-    mt_shell_word(&word, name);
-    mt_err_hint(err, "Nothing was run. Choose another --name, or `memtool runs --delete %s`.",
-                word.s);
-    mt_buf_free(&word);
-    return MT_EUSAGE;
-}

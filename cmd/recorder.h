@@ -80,7 +80,4 @@ enum mt_status mt_recorder_end(struct mt_recorder *r, int64_t t_ns,
                                const struct mt_recorder_ended *how, struct mt_err *err);
 void mt_recorder_free(struct mt_recorder *r); /* what it knows by now, such as name, stays */
 
-/* Whether a run can have that name. Errors: MT_EUSAGE: it is taken; MT_EDB. */
-enum mt_status mt_recorder_check_name(struct mt_db *db, const char *name, struct mt_err *err);
-
 #endif

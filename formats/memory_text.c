@@ -5,7 +5,7 @@
  */
 #include "formats/format.h"
 #include "formats/text_figures.h"
-#include "formats/text_line.h"
+#include "formats/text_names.h"
 #include "formats/text_steps.h"
 #include "formats/text_time.h"
 #include "formats/text_time_v.h"
@@ -13,7 +13,6 @@
 #include "lib/input/lines.h"
 #include "lib/model/process.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,13 +20,6 @@ enum { LINES = 200 /* of the head that are looked at, and of these enough is */ 
 static const int64_t micro = 1000 * 1000;
 
 /* ---- lines ---- */
-
-/* A name of the process's memory whose number is none of bytes in some lines. */
-struct unread {
-    char name[MT_PAIR_NAME];
-    uint64_t line_n;
-    int64_t offset; /* of the first of these lines */
-};
 
 struct reader {
     struct mt_lines lines;
@@ -41,135 +33,15 @@ struct reader {
     bool timed;
     struct mt_text_steps steps;
     int64_t level_n;
-    int64_t elapsed_ns;                /* as time -v says; -1: it does not */
-    int64_t matched_n;                 /* lines that match the pattern */
-    bool peak;                         /* one is said */
-    char first[MT_PAIR_NAME];          /* line of the file, or what fits of it */
-    char other[MT_PAIR_NAME];          /* the first field that is a metric of its own */
-    char main_name[2][MT_PAIR_NAME];   /* what was called the process's rss first, and its peak */
-    MT_VEC(struct mt_text_pair) apart; /* names that stand beside these in a line */
-    MT_VEC(struct unread) unread;
-    bool said;          /* the line under way says something */
-    uint64_t mixed_n;   /* figures of several owners that are not told apart */
-    uint64_t foreign_n; /* of names that may be those of another process */
+    int64_t elapsed_ns;       /* as time -v says; -1: it does not */
+    int64_t matched_n;        /* lines that match the pattern */
+    bool peak;                /* one is said */
+    char first[MT_PAIR_NAME]; /* line of the file, or what fits of it */
+    char other[MT_PAIR_NAME]; /* the first field that is a metric of its own */
+    struct mt_text_names names;
+    bool said;        /* the line under way says something */
+    uint64_t mixed_n; /* figures of several owners that are not told apart */
 };
-
-/* ---- two names for one figure ---- */
-
-static bool is_apart(const struct reader *r, const char *name)
-{
-    for (size_t i = 0; i < r->apart.n; i++)
-        if (strcmp(r->apart.v[i].name, name) == 0)
-            return true;
-    return false;
-}
-
-/* The pair of a line that is an owner's rss, or its peak; NULL: none. The name that was the first
- * ever, else the first of the line. */
-static const struct mt_text_pair *main_pair(const struct reader *r, enum mt_pair_meaning meaning,
-                                            uint32_t owner)
-{
-    const struct mt_text_pair *found = NULL;
-    for (size_t i = 0; i < r->text.pairs.n; i++) {
-        const struct mt_text_pair *p = &r->text.pairs.v[i];
-        if (p->meaning != meaning || p->owner != owner)
-            continue;
-        const bool is_main = strcmp(p->name, r->main_name[meaning == MT_PAIR_PEAK]) == 0;
-        if ((found && !is_main) || is_apart(r, p->name))
-            continue;
-        if (is_main)
-            return p;
-        found = p;
-    }
-    return found;
-}
-
-/* What is not to be taken for the metric of another name. */
-static void metric_apart(const char *name, char metric[MT_TEXT_NAME])
-{
-    mt_text_metric(name, metric);
-    size_t n = strlen(metric);
-    bool taken = strcmp(metric, mt_metric_names[MT_METRIC_RSS]) == 0 ||
-                 strcmp(metric, mt_metric_names[MT_METRIC_PEAK_RSS]) == 0;
-    if (taken)
-        snprintf(metric + n, MT_TEXT_NAME - n, "_2");
-}
-
-static void set_apart(struct reader *r, const struct mt_text_pair *p, const char *main_name)
-{
-    enum { MOST = UINT8_MAX }; /* a run has no room for more */
-    char metric[MT_TEXT_NAME];
-    if (is_apart(r, p->name) || r->apart.n == MOST)
-        return;
-    metric_apart(p->name, metric);
-    if (!r->apart.n)
-        mt_rec_note_detail(r->rec, MT_NOTE_NAMES, "'%s' is %s, '%s' the metric %s", main_name,
-                           p->meaning == MT_PAIR_PEAK ? "its peak" : "rss", p->name, metric);
-    mt_rec_note(r->rec, MT_NOTE_NAMES, (int64_t)r->line.offset, 0);
-    *mt_vec_push(&r->apart) = *p;
-}
-
-/* Whether a word of one name says another process, perhaps: "loader rss" beside "train rss". */
-static bool is_foreign(const char *name)
-{
-    static const char *const own[] = {
-        "rss",    "resident", "set",   "size",    "memory",  "mem",     "usage",    "used",
-        "use",    "process",  "proc",  "own",     "self",    "python",  "py",       "current",
-        "cur",    "now",      "in",    "initial", "final",   "start",   "end",      "begin",
-        "before", "after",    "cpu",   "host",    "ram",     "total",   "physical", "actual",
-        "max",    "peak",     "the",   "of",      "is",      "was",     "psutil",   "resource",
-        "kernel", "program",  "app",   "main",    "maximum", "highest", "so",       "far",
-        "ru",     "maxrss",   "vmrss", "vmhwm",   "at",      "step",    "epoch",    "iteration"};
-    for (const char *p = name; *p;) {
-        size_t n = 0, i = 0;
-        while (isalpha((unsigned char)p[n]))
-            n++;
-        while (n && i < MT_ARRAY_LEN(own) && (strlen(own[i]) != n || memcmp(own[i], p, n) != 0))
-            i++;
-        if (i == MT_ARRAY_LEN(own))
-            return true;
-        p += n + !n;
-    }
-    return false;
-}
-
-static bool line_has(const struct reader *r, enum mt_pair_meaning meaning)
-{
-    size_t i = 0;
-    while (i < r->text.pairs.n && r->text.pairs.v[i].meaning != meaning)
-        i++;
-    return i < r->text.pairs.n;
-}
-
-/* Two names in one line are two figures: one of them is the process's, and the others are metrics
- * of their own from then on. In different lines they are what a program says at different times. */
-static void tell_apart(struct reader *r, enum mt_pair_meaning meaning)
-{
-    char *main_name = r->main_name[meaning == MT_PAIR_PEAK];
-    const struct mt_text_pair *first = NULL; /* of this owner; stays while none comes apart */
-    uint32_t owner = MT_TEXT_NOBODY;
-    size_t apart_n = SIZE_MAX;
-    for (size_t i = 0; i < r->text.pairs.n; i++) {
-        struct mt_text_pair *p = &r->text.pairs.v[i];
-        if (p->meaning != meaning && *main_name)
-            continue;
-        if (apart_n != r->apart.n || owner != p->owner)
-            first = main_pair(r, meaning, p->owner);
-        owner = p->owner;
-        apart_n = r->apart.n;
-        if (first && !*main_name)
-            snprintf(main_name, MT_PAIR_NAME, "%s", first->name);
-        if (p->meaning != meaning)
-            continue;
-        const bool other = first && strcmp(p->name, first->name) != 0;
-        if (other) {
-            r->foreign_n += is_foreign(p->name) || is_foreign(first->name);
-            set_apart(r, p, first->name);
-        }
-        if (other || is_apart(r, p->name))
-            p->meaning = MT_PAIR_OTHER;
-    }
-}
 
 /* What the line says is said at the next time. */
 static void say(struct reader *r)
@@ -202,7 +74,7 @@ static int metric_of(struct reader *r, const char *name)
 {
     char metric[MT_TEXT_NAME];
     struct mt_note *note = &r->rec->notes[MT_NOTE_NAMES_LEFT_OUT];
-    metric_apart(name, metric);
+    mt_text_names_metric(name, metric);
     int own = *metric ? mt_rec_metric(r->rec, metric) : -1;
     if (*metric && own < 0) {
         if (!note->count)
@@ -301,44 +173,6 @@ static enum mt_status find_fields(struct reader *r, struct mt_err *err)
     return MT_OK;
 }
 
-static void add_unread(struct reader *r, const struct mt_text_pair *p)
-{
-    enum { MOST = UINT8_MAX };
-    size_t i = 0;
-    while (i < r->unread.n && strcmp(r->unread.v[i].name, p->name) != 0)
-        i++;
-    if (i == MOST)
-        return;
-    if (i == r->unread.n) {
-        struct unread *u = mt_vec_push(&r->unread);
-        *u = (struct unread){.offset = (int64_t)r->line.offset};
-        memcpy(u->name, p->name, sizeof u->name);
-    }
-    r->unread.v[i].line_n++;
-}
-
-/* What other lines say in bytes is lost where it cannot be read: the peak may have been there. */
-static void note_unread(struct reader *r)
-{
-    for (size_t i = 0; i < r->unread.n; i++) {
-        const struct unread *u = &r->unread.v[i];
-        if (strcmp(u->name, r->main_name[0]) == 0 || strcmp(u->name, r->main_name[1]) == 0)
-            mt_rec_note_n(r->rec, MT_NOTE_SKIPPED, u->line_n, u->offset);
-    }
-}
-
-static void find_pairs(struct reader *r)
-{
-    mt_text_line_pairs(&r->text);
-    for (size_t i = 0; i < r->text.pairs.n; i++)
-        if (r->text.pairs.v[i].meaning == MT_PAIR_UNREAD)
-            add_unread(r, &r->text.pairs.v[i]);
-    if (line_has(r, MT_PAIR_LEVEL))
-        tell_apart(r, MT_PAIR_LEVEL);
-    if (line_has(r, MT_PAIR_PEAK))
-        tell_apart(r, MT_PAIR_PEAK);
-}
-
 /* Peaks come last: what they are the peak of includes what the line says of now. */
 static enum mt_status read_line(struct reader *r, struct mt_err *err)
 {
@@ -353,8 +187,10 @@ static enum mt_status read_line(struct reader *r, struct mt_err *err)
     else if (mt_text_time_v(mt_fields_of(r->text.plain.s, r->text.plain.n), (int64_t)r->line.offset,
                             r->rec, &r->elapsed_ns))
         return MT_OK;
-    else
-        find_pairs(r);
+    else {
+        mt_text_line_pairs(&r->text);
+        mt_text_names_tell(&r->names, &r->text, r->rec, (int64_t)r->line.offset);
+    }
     for (int peaks = 0; peaks < 2; peaks++)
         for (size_t i = 0; i < r->text.pairs.n; i++) {
             const struct mt_text_pair *p = &r->text.pairs.v[i];
@@ -437,7 +273,7 @@ static void note_mixed(struct reader *r)
         return;
     if (r->mixed_n || f->mixed || (r->opts->processes == MT_WRITERS_SEVERAL && !f->apart))
         mt_rec_note_n(r->rec, MT_NOTE_PROCESSES, owner_n > 2 ? owner_n : 2, -1);
-    else if (f->told_others || f->told || front || r->foreign_n)
+    else if (f->told_others || f->told || front || r->names.foreign_n)
         mt_rec_note_n(r->rec, MT_NOTE_OWNERS, 1, -1);
     mt_rec_note_detail(r->rec, MT_NOTE_OWNERS, "%s",
                        front ? front
@@ -459,7 +295,7 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
     while ((st = mt_reader_line(&r->lines, &r->line, r->opts, r->rec, &any, err)) == MT_OK && any)
         MT_TRY(read_lines(r, err));
     MT_TRY(st);
-    note_unread(r);
+    mt_text_names_note(&r->names, r->rec);
     MT_TRY(end(r, err));
     note_mixed(r);
     return MT_OK;
@@ -481,8 +317,7 @@ static enum mt_status memory_text_read(struct mt_stream *in, const struct mt_rea
     mt_text_figures_free(&r.figures);
     mt_text_line_free(&r.text);
     mt_text_steps_free(&r.steps);
-    mt_vec_free(&r.apart);
-    mt_vec_free(&r.unread);
+    mt_text_names_free(&r.names);
     return st;
 }
 

@@ -201,3 +201,14 @@ enum mt_status mt_knows_sums(const struct mt_run *run, const struct mt_run_devic
     bool any = mt_device_has_events(device) || device->knows & SUMS;
     return any ? MT_OK : mt_knows(run, device, MT_KNOWS_AT_PEAK, err);
 }
+
+bool mt_knows_failures(const struct mt_run *run)
+{
+    bool pytorch = run->kind == MT_RUN_TRACE || run->kind == MT_RUN_SNAPSHOT;
+    static const enum mt_note_kind without[] = {MT_NOTE_STATE_ONLY, MT_NOTE_NO_MEMORY,
+                                                MT_NOTE_UNWRITTEN, MT_NOTE_EMPTY,
+                                                MT_NOTE_CUT_MEMORY};
+    for (size_t i = 0; i < MT_ARRAY_LEN(without); i++)
+        pytorch &= !mt_run_notes_get(&run->notes, without[i]);
+    return pytorch;
+}

@@ -119,4 +119,8 @@ enum {
         MT_GAP_DAMAGE | MT_GAP_BELOW | MT_GAP_MIXED | MT_GAP_UNTRACED | MT_GAP_THREADS
 };
 
+/* Whether a run says which allocations failed: only PyTorch records what it was refused, and only
+ * in a history. */
+bool mt_knows_failures(const struct mt_run *run);
+
 #endif
