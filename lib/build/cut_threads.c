@@ -1,7 +1,7 @@
 /*
- * PyTorch 2 writes the memory records of a thread behind those of another: where the rest of such a
- * file is lost, what is missing is all that some threads did, frees among it, and not only what
- * came last.
+ * PyTorch 2 writes one thread behind another, of each its ops and then its memory records: where
+ * the rest of such a file is lost, what is missing is all that some threads did, frees among it,
+ * and not only what came last.
  */
 #include "lib/build/build.h"
 
@@ -19,13 +19,21 @@ static bool are_by_time(const struct mt_recording *r)
     return several;
 }
 
+/* How many threads there were: of those that are lost wholly their names are left, which stand
+ * first. What GPUs do has such names, too, but not of the process. */
+static size_t threads_of_process(const struct mt_recording *r)
+{
+    const uint32_t process = r->threads.v[r->records.v[0].thread].process;
+    size_t n = 0;
+    for (size_t i = 0; i < r->threads.n; i++) {
+        const struct mt_thread *t = &r->threads.v[i];
+        n += t->ops.n > 0 || (t->name != MT_NONE && t->process == process);
+    }
+    return n;
+}
+
 void mt_build_cut_threads(struct mt_recording *r)
 {
-    size_t thread_n = 0; /* with ops, which stand before all records */
-    if (!r->records.n || (!r->notes[MT_NOTE_CUT].count && !r->notes[MT_NOTE_TRAILING].count))
-        return;
-    for (size_t i = 0; i < r->threads.n; i++)
-        thread_n += r->threads.v[i].ops.n > 0;
-    if (thread_n > 1 && !are_by_time(r))
+    if (r->records.n && r->notes[MT_NOTE_CUT].count && threads_of_process(r) > 1 && !are_by_time(r))
         mt_rec_note(r, MT_NOTE_CUT_THREADS, -1, 0);
 }

@@ -645,21 +645,27 @@ for question, answer in ((("leaks", late, "--fail"), WORSE), (("check", late, PE
                          (("leaks", late, "--fail", "--min", "1MiB"), CANNOT), (("check", late, PER_STEP, "1MiB"), CANNOT)):
     verdict(answer, *question)
 
-# PyTorch 2 writes the records of one thread behind those of another: what a cut loses is all that the last threads did, be
-# it frees. Where records of all threads stand in order of time, what is left is that much at least.
-def of_two_threads(name, by_thread):
+# PyTorch 2 writes one thread behind another, each with its ops, then its records: what a cut loses is all that the last
+# threads did, be it frees; of these only names are left where the cut lies in the first. Where records of all threads stand in order of time, what is left is that much at least.
+def of_two_threads(name, order):
     """A thread allocates, another one frees; never more than one block is alive."""
     trace = inputs.Trace()
+    for tid in (1, 2):
+        trace.events.append({"ph": "M", "name": "thread_name", "pid": 1, "tid": tid, "args": {"name": f"thread {tid}"}})
     trace.op(f"aten::{name}", 5, 990)
-    trace.op("aten::backward", 5, 990, tid=2)
+    if order != "ops_by_thread":
+        trace.op("aten::backward", 5, 990, tid=2)
     records = [(10 + 10 * k + 5 * free, -M if free else M, (k + 1) << 30, inputs.CPU, 1 + free) for free in (0, 1) for k in range(50)]
-    for record in records if by_thread else sorted(records):
+    for k, record in enumerate(sorted(records) if order == "by_time" else records):
+        if k == 50 and order == "ops_by_thread":
+            trace.op("aten::backward", 5, 990, tid=2)
         trace.record(*record)
     return trace
 
 
-for name, by_thread in (("by_thread", True), ("by_time", False)):
-    events = of_two_threads(name, by_thread)
+for name in ("by_thread", "ops_by_thread", "by_time"):
+    by_thread = name != "by_time"
+    events = of_two_threads(name, name)
     whole = write(f"{name}_whole", document(lines(events)))
     verdict(FINE, "check", whole, "--max-peak", "1MiB")
     for part in 0.3, 0.7, 0.9:  # within the records of the first thread, and of the last
@@ -670,6 +676,10 @@ for name, by_thread in (("by_thread", True), ("by_time", False)):
         verdict(CANNOT, "diff", whole, name, "--exit-code")
         said = "records stand thread by thread" in m.run("peak", name)[1] + m.run("peak", name)[2]
         m.check(said == by_thread, name, "says that records stand thread by thread:", said)
+    # no record is lost where something follows
+    followed = write(f"{whole}_followed", document(lines(events)) + "rest")
+    verdict(CANNOT, "check", followed, "--max-peak", "1TiB")
+    verdict(WORSE, "check", followed, "--max-peak", "1000KiB")
 
 # What a block is for is told by when it is freed, too: a file that ends early has blocks of another category, and no bound for any.
 with gzip.open(os.path.join(os.environ["SAMPLES"], "cnn_b16", "trace.json.gz"), "rb") as f:
