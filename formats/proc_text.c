@@ -135,13 +135,20 @@ static void skip(struct reader *r)
     mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
 }
 
-/* "VmRSS:\t    4132 kB", which stands in a status only. */
-static bool is_of_status(const struct mt_line *line)
+/* Bytes of the key of "VmPeak:\t    5132 kB", as lines of a status are; 0: it is none. */
+static size_t key_of_status(const struct mt_line *line)
 {
     const char *colon = memchr(line->s, ':', line->n);
     const size_t n = colon ? (size_t)(colon - line->s) : 0;
-    if (n < 3 || colon + 1 == line->s + line->n || colon[1] != '\t')
-        return false;
+    if (!n || colon + 1 == line->s + line->n || colon[1] != '\t' || memchr(line->s, ' ', n))
+        return 0;
+    return n;
+}
+
+/* "VmRSS:\t    4132 kB", which stands in a status only. */
+static bool is_of_status(const struct mt_line *line)
+{
+    const size_t n = key_of_status(line);
     for (size_t i = 0; i < MT_ARRAY_LEN(keys); i++)
         if (strlen(keys[i].name) == n && memcmp(keys[i].name, line->s, n) == 0)
             return true;
@@ -263,7 +270,7 @@ static int proc_text_probe(const char *head, size_t n)
         if (!stamp && !mt_field_end(&f) && !status)
             status = mt_field_take(&f, "Name:");
         rollup = is_rollup(&line, &from);
-        if (!rollup && !status && !stamp && !mt_field_end(&f))
+        if (!rollup && !status && !stamp && !mt_field_end(&f) && !(stamped && key_of_status(&line)))
             return 0;
     }
     return 0;

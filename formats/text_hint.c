@@ -42,8 +42,9 @@ static bool find(const char *s, const char *end, const char *word, struct found 
     return false;
 }
 
-/* What is said between figures; what is none of a name may be anything. Blanks that put figures
- * below each other are as many as a figure lacks digits: of a longer one perhaps none. */
+/* What is said before a figure; what is none of a name may be anything. Blanks that put figures
+ * below each other are as many as a figure lacks digits: of a longer one perhaps none, of a shorter
+ * one more. */
 static void add_text(struct mt_buf *out, const char *s, const char *end)
 {
     while (s < end) {
@@ -53,7 +54,7 @@ static void add_text(struct mt_buf *out, const char *s, const char *end)
         if (s - from > 1)
             mt_buf_adds(out, "[[:space:]]*");
         else if (s > from)
-            mt_buf_addc(out, *from == ' ' ? ' ' : '.');
+            mt_buf_adds(out, *from != ' ' ? "." : s < end ? " " : " *");
         else
             mt_buf_addc(out, is_name(*s) || strchr(":=,", *s) ? *s : '.'), s++;
     }

@@ -78,7 +78,8 @@ static const struct log_file logs[] = {
      "Name: a\nState: R\nPid: 9\nVmHWM: 400 kB\nVmRSS: 200 kB\n",
      "samples 1 from 0\nprocess 102400..204800 until 1 peak 409600\n"},
     {"statuses: what grep leaves of them behind a time, and a second process", &mt_reader_proc_text,
-     "1763870000\nVmRSS:\t   100 kB\n1763870001\n1763870002\nVmRSS:\t  1000 kB\n"
+     "1763870000\nVmPeak:\t   900 kB\nVmRSS:\t   100 kB\n1763870001\n1763870002\nVmRSS:\t  1000 "
+     "kB\n"
      "VmRSS:\t    50 kB\n",
      "ns 2000000000 from 1763870000000000000\n"
      "process 102400..1024000 until 2000000000 peak 1024000\nnote skipped 1\n"},
