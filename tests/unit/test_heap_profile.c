@@ -27,10 +27,10 @@ static const struct summed_file profiles[] = {
     {"a stack that comes again, each unsampled by itself",
      TEXT "6: 6000 [6: 6000] @ heapz_v2/1000\n2: 2000 [2: 2000] @ 0x2012\n"
           "1: 1000 [1: 1000] @ 0x2012\n2: 2000 [2: 2000] @ 0x2012\n"
-          "1: 1000 [1: 1000] @ 0x2012 0x2012\n" MAPS,
-     " alloc ? n ? peak ? end 9489 no time 0\n"
-     "[a b+0x1011] 0/0/7908\n"
-     "[a b+0x1011];[a b+0x1011] 0/0/1581\n"
+          "1: 1000 [1: 1000] @ 0x2012 0x7001\n" MAPS,
+     " alloc ? n ? peak ? end 9488 no time 0\n"
+     "[a b+0x1011] 0/0/7907\n"
+     "[libx.so.1+0x0];[a b+0x1011] 0/0/1581\n"
      "note sampled 1\n"},
     {"growth", TEXT "1: 10 [1: 10] @ growthz\n1: 10 [1: 10] @ 0x2012\n" MAPS,
      " alloc ? n ? peak ? end 10 no time 0\n"
