@@ -32,14 +32,18 @@ static bool is_own_name(const struct mt_run *run, const char *ref, struct stat *
            source.st_dev == file->st_dev && source.st_ino == file->st_ino;
 }
 
+static bool has_other_content(const struct mt_run *run, const char *ref)
+{
+    char hash[33];
+    return mt_import_hash(ref, hash) && strcmp(hash, run->content) != 0;
+}
+
 /* What was written before the import need not be read to know. */
 static bool was_written_since(struct mt_db *db, const struct mt_run *run, const char *ref,
                               const struct stat *file)
 {
-    char hash[33];
     time_t written = file->st_mtime > file->st_ctime ? file->st_mtime : file->st_ctime;
-    return written >= imported_at(db, run) && mt_import_hash(ref, hash) &&
-           strcmp(hash, run->content) != 0;
+    return written >= imported_at(db, run) && has_other_content(run, ref);
 }
 
 /* A command may open a run several times. */
@@ -58,11 +62,14 @@ bool mt_is_run_of_file(struct mt_db *db, const struct mt_run *run, const char *p
     struct stat file;
     if (!is_own_name(run, path, &file))
         return false;
-    if (!was_written_since(db, run, path, &file))
+    /* in another folder a relative source is another file, however old */
+    bool other = *run->source == '/' ? was_written_since(db, run, path, &file)
+                                     : has_other_content(run, path);
+    if (!other)
         return true;
     if (is_first(run))
-        mt_show_note("%s is the name of a run, but the file was written since and has other "
-                     "content: the file is read, without the options of that import.",
+        mt_show_note("%s is the name of a run, but this file has other content: the file is read, "
+                     "without the options of that import.",
                      path);
     return false;
 }

@@ -6,8 +6,8 @@
 
 #include "lib/run/runs.h"
 
-/* Whether the path of a file is the own name of the run that was read of it, and the file still has
- * that content. Where it has other content now, says so on stderr, once for each run. */
+/* Whether the path of a file is the own name of the run that was read of it, and the file has that
+ * content. Where it has other content, says so on stderr, once for each run. */
 bool mt_is_run_of_file(struct mt_db *db, const struct mt_run *run, const char *path);
 
 /* The reference names a run, and a file here is called so, too. Where the run was read of that

@@ -159,16 +159,21 @@ static enum mt_status renew(struct mt_db *db, struct mt_run *run, struct mt_err 
 }
 
 /* Files of one name are imported as their paths: such a path is the run, with the options that it
- * was imported with, as long as the file is what it was. */
-static bool is_imported_path(const char *path, struct mt_db **db, struct mt_run *run)
+ * was imported with, as long as the file is what it was. ./FILE is no such name. To know this no
+ * older database is imported again. */
+static bool is_imported_path(const char *path)
 {
     struct mt_err ignored = MT_ERR_INIT;
-    if (mt_open_for_reading(db, &ignored) == MT_OK &&
-        mt_run_find(*db, path, run, &ignored) == MT_OK && mt_is_run_of_file(*db, run, path))
-        return true;
-    mt_db_close(*db);
-    *db = NULL;
-    return false;
+    struct mt_db *db = NULL;
+    struct mt_run run;
+    char *where = NULL;
+    bool is = strncmp(path, "./", 2) != 0 &&
+              mt_db_path(mt_common.db, &where, &ignored) == MT_OK &&
+              mt_db_open(where, MT_DB_READ, &db, NULL, &ignored) == MT_OK &&
+              mt_run_find(db, path, &run, &ignored) == MT_OK && mt_is_run_of_file(db, &run, path);
+    mt_db_close(db);
+    free(where);
+    return is;
 }
 
 /* A name wins over a file of that name, unless it is written with a folder; the file over a name
@@ -178,10 +183,8 @@ enum mt_status mt_open_run(const char *ref, struct mt_db **db, struct mt_run *ru
 {
     bool file = ref && mt_cache_is_file(ref);
     *db = NULL;
-    if (file && strchr(ref, '/') && !is_imported_path(ref, db, run))
+    if (file && strchr(ref, '/') && !is_imported_path(ref))
         return open_file(ref, db, run, err);
-    mt_db_close(*db);
-    *db = NULL;
     struct mt_err unknown = MT_ERR_INIT;
     enum mt_status st = mt_open_for_reading(db, &unknown);
     if (st == MT_OK)
