@@ -293,10 +293,12 @@ void mt_record_torch_import(struct mt_record_torch *t, const char *path, const c
     mt_torch_free(&all);
 }
 
+/* "4711.part.json" was never finished. */
 static bool is_recording(const char *name)
 {
     const char *dot = strrchr(name, '.');
-    return dot && (strcmp(dot, ".json") == 0 || strcmp(dot, ".pickle") == 0);
+    return dot && !strstr(name, ".part.") &&
+           (strcmp(dot, ".json") == 0 || strcmp(dot, ".pickle") == 0);
 }
 
 static void tell_kept(const struct mt_record_torch *t, size_t n)

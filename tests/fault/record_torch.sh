@@ -58,6 +58,7 @@ if [ "$lag" -lt 0 ] || [ "$lag" -gt 60000 ]; then fail "the trace begins $lag ms
 cat >gone.py <<'END'
 import os, sys
 exec(open("train.py").read().rpartition("sys.exit")[0])
+open(os.environ["MEMTOOL_TORCH"] + "/1.part.json", "w").close()  # of one that was killed
 os.remove("gone.db")
 END
 "$MEMTOOL" record --torch --db gone.db -- python3 gone.py 12 >out 2>err
