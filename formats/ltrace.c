@@ -169,10 +169,22 @@ static void count_call(struct reader *r, struct thread *t)
     r->first_ended = false;
 }
 
-static bool ends_in(const struct mt_fields *f, const char *text)
+/* What a call says that has begun and is not to return later. One whose result is not there was
+ * torn by what the program printed: of its arguments nobody knows where they end, but of a block
+ * that is known. */
+static enum mt_status act(struct reader *r, uint32_t thread, const struct mt_ltrace_call *call,
+                          struct mt_fields f, struct mt_err *err)
 {
-    size_t n = strlen(text);
-    return (size_t)(f->end - f->p) >= n && memcmp(f->end - n, text, n) == 0;
+    uint32_t node;
+    const bool whole = mt_ltrace_result(&f);
+    if (call->op != MT_LTRACE_FREES && whole)
+        return give_block(r, thread, call, f, err);
+    if (!whole && (call->op != MT_LTRACE_FREES || !mt_heap_block_at(r->heap, call->old, &node))) {
+        skip(r);
+        return MT_OK;
+    }
+    MT_TRY(tick(r, err));
+    return call->old ? mt_heap_free_at(r->heap, call->old, err) : MT_OK;
 }
 
 /* A call that begins; what it calls itself says the same once more. A block is free from the
@@ -190,12 +202,14 @@ static enum mt_status begin_call(struct reader *r, uint32_t thread, struct mt_fi
     }
     if (call.op != MT_LTRACE_NOTHING)
         count_call(r, t);
-    bool later = ends_in(&f, "<unfinished ...>") || ends_in(&f, "<no return ...>");
+    bool later = mt_ltrace_later(&f);
     bool inner = t->pending_n > 0;
     if (call.op != MT_LTRACE_NOTHING && inner && !t->inner_n++)
         t->inner_at = r->line.offset;
     if (call.op == MT_LTRACE_NOTHING && inner && mt_field_take(&f, "__cxa_begin_catch("))
         give_up(r, thread); /* operator new has thrown */
+    if (call.op == MT_LTRACE_NOTHING && mt_ltrace_hides(&f))
+        skip(r);
     if (call.op == MT_LTRACE_NOTHING || (inner && !later))
         return MT_OK;
     if (r->timed && !r->clocked) { /* what stands before it cannot be read, so who calls neither */
@@ -214,13 +228,11 @@ static enum mt_status begin_call(struct reader *r, uint32_t thread, struct mt_fi
         return MT_OK;
     if (call.op == MT_LTRACE_LOST)
         skip(r);
-    if (call.op == MT_LTRACE_FREES) {
+    if (call.op == MT_LTRACE_FREES && later) {
         MT_TRY(tick(r, err));
         return call.old ? mt_heap_free_at(r->heap, call.old, err) : MT_OK;
     }
-    if (later || call.op == MT_LTRACE_LOST || !mt_ltrace_result(&f))
-        return MT_OK;
-    return give_block(r, thread, &call, f, err);
+    return later || call.op == MT_LTRACE_LOST ? MT_OK : act(r, thread, &call, f, err);
 }
 
 /* Which call under way it is that "malloc resumed>" tells of, those it has called that do not
@@ -251,10 +263,9 @@ static enum mt_status end_call(struct reader *r, uint32_t thread, struct mt_fiel
         forget_moving(r, thread);
         t->inner_n = 0;
     }
-    if (t->pending_n || call.op == MT_LTRACE_FREES || call.op == MT_LTRACE_LOST ||
-        !mt_ltrace_result(&f))
+    if (t->pending_n || call.op == MT_LTRACE_FREES || call.op == MT_LTRACE_LOST)
         return MT_OK;
-    return give_block(r, thread, &call, f, err);
+    return act(r, thread, &call, f, err);
 }
 
 /* ---- the whole ---- */
@@ -359,20 +370,12 @@ static int ltrace_probe(const char *head, size_t n)
     for (const char *stop; p < end && (stop = memchr(p, '\n', (size_t)(end - p))); p = stop + 1) {
         struct mt_fields f = mt_fields_of(p, (size_t)(stop - p));
         struct mt_call_clock clock = {0};
-        struct mt_ltrace_call call = {0};
-        const char *object;
-        size_t object_n;
-        uint64_t address;
         int64_t t;
         mt_call_pid(&f);
         mt_call_time(&f, &clock, &t);
         mt_call_place(&f);
         mt_field_blanks(&f);
-        mt_ltrace_name(&f, &call, &object, &object_n);
-        if (call.op == MT_LTRACE_NOTHING || call.op == MT_LTRACE_LOST ||
-            call.op == MT_LTRACE_FORKS || !mt_ltrace_args(&f, &call) || !mt_ltrace_result(&f))
-            continue;
-        if (mt_field_take(&f, "<void>") || mt_field_address(&f, &address))
+        if (mt_ltrace_whole(f) && !mt_ltrace_later(&f))
             return 92;
     }
     return 0;

@@ -99,11 +99,15 @@ static bool take_product(struct mt_fields *f, int64_t *v)
            !__builtin_mul_overflow(n, each, v) && *v <= size_max;
 }
 
-/* Whether the arguments end there, or others follow, as of operator new. */
+/* Whether the arguments end there, or others follow, as of operator new. Behind a blank stands only
+ * what ltrace writes: where a program printed, "malloc(105 done", its digits may be among those. */
 static bool ends(const struct mt_fields *f)
 {
-    return f->p == f->end || strchr(") \t", *f->p) ||
-           (*f->p == ',' && f->p + 1 < f->end && f->p[1] == ' ');
+    struct mt_fields rest = *f;
+    if (f->p == f->end || *f->p == ')' || (*f->p == ',' && f->p + 1 < f->end && f->p[1] == ' '))
+        return true;
+    mt_field_blanks(&rest);
+    return rest.p > f->p && (rest.p == rest.end || strchr("<)=", *rest.p));
 }
 
 static bool take_args(struct mt_fields *f, struct mt_ltrace_call *call)
@@ -144,5 +148,57 @@ bool mt_ltrace_result(struct mt_fields *f)
             f->p = p + 2;
             return true;
         }
+    return false;
+}
+
+static bool acts(enum mt_ltrace_op op)
+{
+    return op != MT_LTRACE_NOTHING && op != MT_LTRACE_LOST && op != MT_LTRACE_FORKS;
+}
+
+bool mt_ltrace_later(const struct mt_fields *f)
+{
+    static const char *const later[] = {"<unfinished ...>", "<no return ...>"};
+    for (size_t i = 0; i < MT_ARRAY_LEN(later); i++) {
+        const size_t n = strlen(later[i]);
+        if ((size_t)(f->end - f->p) >= n && memcmp(f->end - n, later[i], n) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool mt_ltrace_whole(struct mt_fields f)
+{
+    struct mt_ltrace_call call = {0};
+    const char *object;
+    size_t object_n;
+    uint64_t address;
+    return acts(mt_ltrace_name(&f, &call, &object, &object_n)) && mt_ltrace_args(&f, &call) &&
+           (mt_ltrace_later(&f) || (mt_ltrace_result(&f) && (mt_field_take(&f, "<void>") ||
+                                                             mt_field_address(&f, &address))));
+}
+
+static bool in_name(char c)
+{
+    return (c | 0x20) - 'a' + 0u < 26 || c - '0' + 0u < 10 || c == '_';
+}
+
+bool mt_ltrace_hides(const struct mt_fields *f)
+{
+    static const char begins[] = "<... ";
+    const char *at = memmem(f->p, (size_t)(f->end - f->p), begins, sizeof begins - 1);
+    for (size_t i = 0; at && i < MT_ARRAY_LEN(calls); i++) {
+        struct mt_fields rest = {at + sizeof begins - 1, f->end};
+        if (acts(calls[i].op) && mt_field_take(&rest, calls[i].name) &&
+            memmem(rest.p, (size_t)(rest.end - rest.p), " resumed>", 9))
+            return true;
+    }
+    for (at = f->p; (at = memchr(at, '(', (size_t)(f->end - at))); at++) {
+        struct mt_fields call = {at, f->end};
+        while (call.p > f->p && in_name(call.p[-1]))
+            call.p--;
+        if (mt_ltrace_whole(call))
+            return true;
+    }
     return false;
 }

@@ -42,5 +42,12 @@ bool mt_ltrace_args(struct mt_fields *f, struct mt_ltrace_call *call);
 bool mt_ltrace_result(struct mt_fields *f);
 /* Whether it gives a block another place or size. */
 bool mt_ltrace_moves(const struct mt_ltrace_call *call);
+/* Whether the line ends as one does whose call returns later. */
+bool mt_ltrace_later(const struct mt_fields *f);
+/* Whether a call stands there that allocates or frees, as far as ltrace writes it at once. */
+bool mt_ltrace_whole(struct mt_fields f);
+/* Whether such a call, or the rest of one, stands behind something else, as what a program printed
+ * without an end of line. */
+bool mt_ltrace_hides(const struct mt_fields *f);
 
 #endif

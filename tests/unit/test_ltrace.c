@@ -69,6 +69,17 @@ static const struct summed_file files[] = {
      "7 malloc(8 <no return ...>\n8 +++ exited (status 0) +++\n7 <... malloc resumed> ) = 0x10\n7 "
      "free(0x10 <no return ...>\n9 +++ exited (status 0) +++\n7 <... free resumed> ) = <void>\n",
      " alloc 8 n 1 peak 8 end 0 outside 8/8/0 moments 2 events 2\n"},
+    {"calls that another thread printed into, whose sizes may end in digits that are printed",
+     "7 malloc(8) = 0x10\n7 malloc(4\n)     = 0x20\n7 malloc(42 done\n) = 0x30\n"
+     "7 malloc(12 bytes) = 0x40\n7 malloc(9, ok\n) = 0x50\n7 malloc(31 x <unfinished ...>\n"
+     "7 <... malloc resumed> ) = 0x60\n7 malloc(2 <unfinished ...>\n7 <... malloc resumed> 3\n"
+     ") = 0x70\n7 free(0x10\n) = <void>\n7 free(0x204\n) = <void>\n",
+     " alloc 8 n 1 peak 8 end 0 outside 8/8/0 moments 2 events 2\nnote skipped 7\n"},
+    {"calls behind what another thread printed",
+     "[pid 7] a->malloc(8) = 0x10\n(0)[pid 7] a->malloc(4) = 0x20\nready...malloc(2) = 0x30\n"
+     "[pid 7] a->malloc(1 <unfinished ...>\n12%[pid 7] <... malloc resumed> ) = 0x40\n"
+     "xmalloc(9) = 0x50\n[pid 7] puts(\"malloc(8) = 0x10\") = 17\nf(x) = 3\n",
+     " alloc 8 n 1 peak 8 end 8 moments 1 events 1\n[a] 8/8/8\nnote skipped 3\n"},
     {"an operator new that throws",
      "7 _Znam(0x4000000000000000, 1 <unfinished ...>\n7 malloc(8) = 0x10\n7 _Znam(99, 1 "
      "<unfinished ...>\n7 __cxa_begin_catch(0x99) = 0x98\n7 malloc(4) = 0x20\n",
