@@ -87,6 +87,21 @@ static bool has_call(const struct mt_fields *f, const char *name, const char *fi
     return false;
 }
 
+/* Whether the rest of such a call stands there, or the end of a thread. */
+static bool has_rest(const struct mt_fields *f)
+{
+    static const char begins[] = "<... ";
+    const size_t n = (size_t)(f->end - f->p);
+    const char *at = memmem(f->p, n, begins, sizeof begins - 1), *end;
+    if (memmem(f->p, n, "+++ exited with ", 16) || memmem(f->p, n, "+++ killed by ", 14))
+        return true;
+    if (!at)
+        return false;
+    at += sizeof begins - 1;
+    end = memmem(at, (size_t)(f->end - at), " resumed>", 9);
+    return end && mt_strace_counts(at, (size_t)(end - at));
+}
+
 /* Whether the line has a call that is read behind something else: what a program printed without
  * an end of line, or a number that is damaged. */
 static bool hides_call(const struct mt_fields *f)
@@ -99,7 +114,7 @@ static bool hides_call(const struct mt_fields *f)
     for (size_t i = 0; i < MT_ARRAY_LEN(hidden); i++)
         if (has_call(f, hidden[i].name, hidden[i].first))
             return true;
-    return false;
+    return has_rest(f);
 }
 
 /* What is to happen when the lines of its stack are read. */

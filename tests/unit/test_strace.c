@@ -42,6 +42,12 @@ static const struct summed_file files[] = {
      "[pid 7] <... mmap resumed>) = 0x20000\n[pid 7] munmap(0x20000, 81923 of 4\n) = 0\n",
      " alloc 12288 n 2 peak 8192 end 8192 moments 3 events 3\n"
      "[anonymous memory] 12288/8192/8192\nnote skipped 1\n"},
+    {"ends of calls and of threads behind what a program printed",
+     "7 mmap(NULL, 4096, " RW ") = 0x10000\n7 mmap(NULL, 8192, " RW "<unfinished ...>\n"
+     "ready: 7 <... mmap resumed>) = 0x20000\n7 write(1, \"x\", 1 <unfinished ...>\n"
+     "one 7 <... write resumed>) = 1\nbye 7 +++ exited with 0 +++\n",
+     " alloc 4096 n 1 peak 4096 end 4096 moments 1 events 1\n"
+     "[anonymous memory] 4096/4096/4096\nnote skipped 2\n"},
     {"calls that a program printed into, whose rest is not there",
      "mmap(NULL, 4096, " RW ") = 0x10000\nmmap(NULL, 8192, " RW "abc\ndef) = 0x20000\n"
      "munmap(0x10000, 4096) = 0\nmmap(NULL, 4096, " RW ") = 0x10000\nbrk(NULLbye\n",
