@@ -156,6 +156,14 @@ static bool is_header(const char *s, size_t n, int64_t *clock, int64_t *top)
     return true;
 }
 
+/* The same behind what a program that memleak runs (-c) has printed without an end of line. */
+static bool has_header(const struct mt_line *line, int64_t *clock, int64_t *top)
+{
+    const char *at = memmem(line->s, line->n, begins, sizeof begins - 1);
+    const char *open = at ? memrchr(line->s, '[', (size_t)(at - line->s)) : NULL;
+    return open && is_header(open, line->n - (size_t)(open - line->s), clock, top);
+}
+
 /* Only the time of day is written: what is earlier than the report before is of the next day. */
 static enum mt_status begin_report(struct reader *r, int64_t clock, int64_t top, struct mt_err *err)
 {
@@ -270,7 +278,7 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
     int64_t clock, top;
     enum mt_status st;
     while ((st = mt_reader_line(&r->lines, &r->line, r->opts, r->rec, &any, err)) == MT_OK && any) {
-        if (is_header(r->line.s, r->line.n, &clock, &top))
+        if (has_header(&r->line, &clock, &top))
             MT_TRY(begin_report(r, clock, top, err));
         else if (r->in_report)
             read_line(r);

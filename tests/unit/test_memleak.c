@@ -18,6 +18,10 @@ static const struct summed_file files[] = {
      TOP("23:59:59", "9") "\t80 bytes in 5 allocations from stack\n\t\tmain+0x1 [a]\n\n" TOP(
          "00:00:04", "9") "\t16 bytes in 1 allocations from stack\n\t\tmain+0x1 [a]\n",
      " alloc ? n ? peak 80 end 16 moments 2 ns 5000000000\nmain 0/80/16\nnote moments 2\n"},
+    {"a report behind what the program printed",
+     TOP("1:2:3", "9") "\t8 bytes in 1 allocations from stack\n\t\tmain+0x1 [a]\nstep [3] " TOP(
+         "1:2:4", "9") "\t9 bytes in 1 allocations from stack\n\t\tmain+0x1 [a]\n",
+     " alloc ? n ? peak 9 end 9 moments 2 ns 1000000000\nmain 0/9/9\nnote moments 2\n"},
     {"nothing is held", TOP("1:2:3", "9"), " alloc ? n ? peak 0 end 0 moments 1 ns 0\n" ONE},
     {"as many stacks as are listed",
      TOP("1:2:3", "1") "\t80 bytes in 5 allocations from stack\n\t\tmain+0x1 [a]\n",
