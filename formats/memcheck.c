@@ -136,6 +136,7 @@ static bool read_record(struct reader *r, struct process *p, const struct mt_lin
         *st = mt_leak_report_add(&r->report, (enum mt_leak_kind)k, bytes, blocks, p->id, err);
         return true;
     }
+    mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)line->offset, 0); /* of what kind is lost */
     return false;
 }
 

@@ -166,6 +166,8 @@ static void end_of_leak(struct reader *r, const char *name, const char *text)
     if (strcmp(name, "kind") == 0) {
         for (int k = 0; k < MT_LEAK_KIND_N; k++)
             r->kind = kinds[k] && strcmp(text, kinds[k]) == 0 ? (enum mt_leak_kind)k : r->kind;
+        if (r->kind == MT_LEAK_KIND_N && strncmp(text, "Leak_", 5) == 0) /* damaged */
+            mt_rec_note(r->rec, MT_NOTE_SKIPPED, -1, 0);
     } else if (strcmp(name, "text") == 0 && r->kind != MT_LEAK_KIND_N) {
         read_number(r, text);
         read_direct(r, text);

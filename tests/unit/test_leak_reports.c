@@ -143,6 +143,11 @@ static const struct summed_file memchecks[] = {
      " alloc ? n ? peak ? end 18 no time 0\n"
      "[indirectly lost];main;leaf 0/0/8\n"
      "[definitely lost];main;leaf 0/0/10\n"},
+    {"a kind that is damaged",
+     TOOL LOST "==7== 8 bytes in 1 blocks are indi\nrectly lost\n" TOTALS
+               "3,000 bytes in 3 blocks\n",
+     " alloc ? n ? peak ? end 3000 no time 0\n"
+     "[definitely lost];main;leaf 0/0/3000\nnote skipped 1\n"},
     {"kinds that are not listed",
      TOOL LOST TOTALS "3,000 bytes in 3 blocks\n==7==    still reachable: 72,704 bytes in 1 "
                       "blocks\n==7==         suppressed: 5 bytes in 1 blocks\n",
@@ -267,6 +272,11 @@ static void test_memcheck(void **state)
 #define END "</error></valgrindoutput>\n"
 
 static const struct summed_file xmls[] = {
+    {"a kind that is damaged",
+     XML("memcheck") LEAK("Leak_DefinitelyLost", "", 30, 3) FRAMES
+     "</error>" LEAK("Leak_Indi\nrectlyLost", "", 8, 1) FRAMES END,
+     " alloc ? n ? peak ? end 30 no time 0\n"
+     "[definitely lost];main;leaf 0/0/30\nnote skipped 1\n"},
     {"a whole one", XML("memcheck") LEAK("Leak_DefinitelyLost", "", 30, 3) FRAMES END,
      " alloc ? n ? peak ? end 30 no time 0\n"
      "[definitely lost];main;leaf 0/0/30\n"},
