@@ -25,6 +25,10 @@ static const struct summed_file mtraces[] = {
     {"moved", START A "+ 0x10 0x10\n" A "< 0x10\n" A "> 0x20 0x30\n",
      " alloc 64 n 2 peak 48 end 48 moments 2 events 2\n"
      "[a+0x12] 64/48/48\n"},
+    {"lines without an end",
+     START A "+ 0x10 0x10\n" A "+ 0x20 0x10" A "+ 0x30 0x10\n@ ./a:[0x1" A "+ 0x40 0x1\n",
+     " alloc 33 n 3 peak 33 end 33 moments 3 events 3\n"
+     "[a+0x12] 16/16/16\n[a+0x12] 16/16/16\n[a+0x12] 1/1/1\nnote skipped 2\n"},
     {"damaged addresses",
      START A "+ 0x10 0x10\n" A "+ 0x55g0 0x10\n" A "+ 0x5655897514g0 0x10\n" A "- 0x1z\n" A
              "+ 0x40 0x1z\n",
