@@ -376,6 +376,7 @@ void mt_rows_init(struct mt_rows *r, const struct mt_read_opts *opts, struct mt_
     mt_path_tree_init(&r->paths, rec);
     mt_stack_text_init(&r->stacks, &r->paths, opts);
     mt_strtab_init(&r->others);
+    mt_strtab_init(&r->writers);
     r->heap = mt_heap_open(rec, MT_DEVICE_HEAP);
 }
 
@@ -386,6 +387,7 @@ void mt_rows_free(struct mt_rows *r)
     mt_stack_text_free(&r->stacks);
     mt_path_tree_free(&r->paths);
     mt_strtab_free(&r->others);
+    mt_strtab_free(&r->writers);
     mt_vec_free(&r->held);
     mt_vec_free(&r->labels);
     mt_buf_free(&r->left_out);
@@ -493,6 +495,7 @@ enum mt_status mt_rows_end(struct mt_rows *r, struct mt_err *err)
         else if (r->columns & temporary_columns[i])
             mt_heap_knows_extra(r->heap, temporary_names[i]);
     MT_TRY(mt_heap_close(r->heap, err));
+    mt_rows_note_processes(r);
     if (r->kind == MT_ROWS_SUMS && !r->row_n) /* no row is no word that nothing leaked */
         r->rec->notes[MT_NOTE_NO_ALLOCATIONS].count = 1;
     return MT_OK;

@@ -81,12 +81,13 @@ struct mt_rows {
     MT_VEC(struct mt_rows_label {
         uint32_t key, value; /* strings of the recording */
     })
-    labels;                  /* of the row to come */
-    uint32_t thread;         /* of the row to come, MT_NONE: none */
-    struct mt_strtab others; /* names of columns that are not known */
-    struct mt_buf left_out;  /* the same as a list for people */
-    const char *wrong;       /* the last row does not fit: why, static text; else NULL */
-    uint64_t row_n, beside;  /* beside: counted in rec->beside_bytes */
+    labels;                   /* of the row to come */
+    uint32_t thread;          /* of the row to come, MT_NONE: none */
+    struct mt_strtab others;  /* names of columns that are not known */
+    struct mt_strtab writers; /* processes, as columns name them */
+    struct mt_buf left_out;   /* the same as a list for people */
+    const char *wrong;        /* the last row does not fit: why, static text; else NULL */
+    uint64_t row_n, beside;   /* beside: counted in rec->beside_bytes */
 
     int64_t first_time;
     bool timed; /* first_time is known */
@@ -110,6 +111,11 @@ void mt_rows_leave_out(struct mt_rows *r, const char *name, size_t n);
 bool mt_rows_keeps(const struct mt_rows *r, const char *name, size_t n);
 void mt_rows_tell(struct mt_rows *r, const char *name, size_t name_n, const char *value,
                   size_t value_n);
+/* Whether a column that is not known says whose row it is: its pid, process or rank; then who. */
+bool mt_rows_is_process(const char *name, size_t n);
+void mt_rows_process(struct mt_rows *r, const char *value, size_t n);
+/* All rows are read: notes where several processes wrote them, and that makes figures wrong. */
+void mt_rows_note_processes(struct mt_rows *r);
 /* The node that the row to come is inside of: of its thread and its labels; MT_NONE. */
 uint32_t mt_rows_root(struct mt_rows *r);
 

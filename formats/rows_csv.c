@@ -13,6 +13,7 @@ struct reader {
     MT_VEC(struct named {
         enum mt_rows_column is; /* MT_COL_N: left out */
         int digits;
+        bool process;  /* whose row it is */
         uint32_t told; /* its name, where it is a thread or a label that is kept apart; MT_NONE */
     })
     columns;
@@ -34,7 +35,9 @@ static enum mt_status read_header(struct reader *r, struct mt_err *err)
 {
     for (size_t i = 0; i < r->csv.fields.n; i++) {
         const struct mt_csv_field *f = &r->csv.fields.v[i];
-        struct named column = {.is = mt_rows_column(f->s, f->n, &column.digits), .told = MT_NONE};
+        struct named column = {.is = mt_rows_column(f->s, f->n, &column.digits),
+                               .process = mt_rows_is_process(f->s, f->n),
+                               .told = MT_NONE};
         if (column.is == MT_COL_N && mt_rows_keeps(&r->rows, f->s, f->n)) {
             column.told = mt_strtab_add(&r->rows.rec->strings, f->s, f->n);
         } else if (column.is == MT_COL_N || r->have >> column.is & 1) {
@@ -64,6 +67,8 @@ static enum mt_status read_row(struct reader *r, const char **why, struct mt_err
             const char *name = mt_strtab_get(&r->rows.rec->strings, column->told);
             mt_rows_tell(&r->rows, name, strlen(name), f->s, f->n);
         }
+        if (column->process)
+            mt_rows_process(&r->rows, f->s, f->n);
         if (column->is == MT_COL_N)
             continue;
         row.v[column->is] = (struct mt_row_value){f->s, f->n};

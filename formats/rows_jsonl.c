@@ -128,10 +128,12 @@ static enum mt_status read_other(struct reader *r, struct mt_err *err)
     bool text = false;
     mt_buf_set(&r->key, r->walk.key.s, r->walk.key.n);
     MT_TRY(mt_json_walk_next(&r->walk, &c, err));
-    if (c == '[' || c == '{' || !mt_rows_keeps(&r->rows, r->key.s, r->key.n)) {
+    const bool single = c != '[' && c != '{', keeps = mt_rows_keeps(&r->rows, r->key.s, r->key.n);
+    const bool process = single && mt_rows_is_process(r->key.s, r->key.n);
+    if (!single || !keeps)
         mt_rows_leave_out(&r->rows, r->key.s, r->key.n);
+    if (!single || !(keeps || process))
         return mt_json_walk_value(&r->walk, &v, err);
-    }
     mt_buf_clear(&r->function);
     if (c == '"') {
         MT_TRY(mt_json_walk_text(&r->walk, &r->function, &text, err));
@@ -140,7 +142,11 @@ static enum mt_status read_other(struct reader *r, struct mt_err *err)
         if (v.n != 4 || memcmp(v.s, "null", 4) != 0)
             mt_buf_add(&r->function, v.s, v.n);
     }
-    mt_rows_tell(&r->rows, r->key.s, r->key.n, r->function.n ? r->function.s : "", r->function.n);
+    const char *value = r->function.n ? r->function.s : "";
+    if (process)
+        mt_rows_process(&r->rows, value, r->function.n);
+    if (keeps)
+        mt_rows_tell(&r->rows, r->key.s, r->key.n, value, r->function.n);
     return MT_OK;
 }
 

@@ -52,6 +52,33 @@ void mt_rows_tell(struct mt_rows *r, const char *name, size_t name_n, const char
     r->labels.v[at] = (struct mt_rows_label){key, text};
 }
 
+bool mt_rows_is_process(const char *name, size_t n)
+{
+    static const char *const names[] = {"pid", "process", "process_id", "rank"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == n && strncasecmp(names[i], name, n) == 0)
+            return true;
+    return false;
+}
+
+void mt_rows_process(struct mt_rows *r, const char *value, size_t n)
+{
+    if (n && r->writers.n < OTHERS_MAX)
+        mt_strtab_add(&r->writers, value, n);
+}
+
+/* Of a series each row is what one of them holds; of events an address may be a block of each. Sums
+ * and sizes add up. */
+void mt_rows_note_processes(struct mt_rows *r)
+{
+    const struct mt_note *notes = r->rec->notes;
+    if (r->writers.n < 2 || r->kind == MT_ROWS_SUMS ||
+        (r->kind == MT_ROWS_EVENTS && !notes[MT_NOTE_REUSED_ADDRESS].count &&
+         !notes[MT_NOTE_REPLACED].count))
+        return;
+    mt_rec_note_n(r->rec, MT_NOTE_PROCESSES, r->writers.n, -1);
+}
+
 uint32_t mt_rows_root(struct mt_rows *r)
 {
     uint32_t root = MT_NONE;

@@ -136,6 +136,18 @@ static const struct summed_file csvs[] = {
      "note moments 2\n"},
     {"a series without stacks has a moment for each row", "time,bytes\n2,30\n1,10\n1,20\n1,15\n",
      " alloc ? n ? peak 30 end 30 outside 0/30/30 moments 4 ns 1000000000\nnote moments 4\n"},
+    {"events of two processes with blocks at one address",
+     "pid,op,address,size\n7,alloc,1,10\n8,alloc,1,20\n",
+     " alloc 30 n 2 peak 20 end 20 outside 30/20/20 moments 2 events 2\n"
+     "note replaced 1\nnote processes 2\n" LEFT "1\n"},
+    {"events of two processes that do not meet",
+     "Rank,op,address,size\n0,alloc,1,10\n0,free,1,\n1,alloc,1,20\n",
+     " alloc 30 n 2 peak 20 end 20 outside 30/20/20 moments 3 events 3\n" LEFT "1\n"},
+    {"a series of two processes", "time,pid,bytes\n1,7,100\n1,8,300\n",
+     " alloc ? n ? peak 300 end 300 outside 0/300/300 moments 2 ns 0\n"
+     "note processes 2\nnote moments 2\n" LEFT "1\n"},
+    {"sums of two processes", "pid,stack,bytes\n7,f,100\n8,f,300\n",
+     " alloc ? n ? peak ? end 400 no time 0\nf 0/0/400\n" LEFT "1\nnote values_unsaid 1\n"},
     {"a series of nothing", "time,bytes\n", "error at -1: a series without rows\n"},
     {"a series, cut, --partial", "time,bytes\n1,100\n2,30",
      " alloc ? n ? peak 100 end 100 outside 0/100/100 moments 1 ns 0\nnote cut 1\nnote moments "
@@ -166,6 +178,10 @@ static const struct summed_file jsons[] = {
      "\\\"x\\\"\",\"at_end_b\":5,\"thread\":1,\"at\":{\"cpu\":[2]}}\n{\"stack\":\"g\",\"at_end_b\":"
      "1,\"gpu\":0}",
      " alloc ? n ? peak ? end 6 no time 0\nmain;\"x\" 0/0/5\ng 0/0/1\n" LEFT "3\n"},
+    {"a series of two processes",
+     "{\"time_ns\":5,\"bytes\":10,\"pid\":7}\n{\"pid\":8,\"time_ns\":7,\"bytes\":8}\n",
+     " alloc ? n ? peak 10 end 8 outside 0/10/8 moments 2 ns 2\nnote processes 2\n"
+     "note moments 2\n" LEFT "1\n"},
     {"a series", "{\"time_ns\":5,\"bytes\":10}\n{\"time_ns\":7,\"bytes\":8}\n",
      " alloc ? n ? peak 10 end 8 outside 0/10/8 moments 2 ns 2\nnote moments 2\n"},
     {"a row that does not fit",
