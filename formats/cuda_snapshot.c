@@ -133,6 +133,8 @@ static enum mt_status find_segments(struct reader *r, mt_pvalue segments, size_t
     bool any_device = first < r->sources.n && r->sources.v[first].any_device;
     if (!holds(v, n, MT_TOKEN_SEGMENT))
         return no_snapshot("its list of segments holds something else", err);
+    if (n > r->objects.segments.n || r->objects.final_blocks.n > r->objects.blocks.n)
+        return no_snapshot("its list of segments holds one, or a block, more than once", err);
     for (size_t i = 0; i < n && !any_device; i++) {
         int64_t device = r->objects.segments.v[mt_pickle_number(v[i])].device;
         size_t k = first;
@@ -174,6 +176,18 @@ static enum mt_status find_host(struct reader *r, mt_pvalue root, struct mt_err 
     if (first + 1 == r->sources.n)
         r->sources.v[first].any_device = true;
     return segments ? find_segments(r, segments, first, MT_DEVICE_HOST, err) : MT_OK;
+}
+
+/* An event happens once. Of a few bytes that refer to one, or to a list of many, lists of any
+ * length are made. */
+static enum mt_status check_once(const struct reader *r, struct mt_err *err)
+{
+    uint64_t listed = 0;
+    for (size_t i = 0; i < r->sources.n; i++)
+        listed += r->sources.v[i].event_n;
+    return listed > r->objects.events.n
+               ? no_snapshot("its lists of events hold one more than once", err)
+               : MT_OK;
 }
 
 /* Sources that have neither events nor segments are idle devices: left out. */
@@ -298,6 +312,7 @@ static enum mt_status use_root(struct reader *r, mt_pvalue root, struct mt_err *
     if (segments)
         MT_TRY(find_segments(r, segments, 0, r->type, err));
     MT_TRY(find_host(r, root, err));
+    MT_TRY(check_once(r, err));
     drop_idle(r);
     for (size_t i = 0; i < r->objects.annotations.n; i++) {
         struct mt_snap_annotation *a = &r->objects.annotations.v[i];

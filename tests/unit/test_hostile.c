@@ -111,6 +111,38 @@ static const struct hostile inputs[] = {
      "0](",
      "}(h\x01h\x01u", 300 * MB, "", .gzip = true, .want = MT_ELIMIT,
      .says = "more than any snapshot does"},
+    /* A few bytes refer to what is there: once each. */
+    {"one event two million times",
+     "\x80\x04N\x94"
+     "0\x8c\x06"
+     "action\x94"
+     "0}\x94(h\x01h\x01u0}(\x8c\x0d"
+     "device_traces](](",
+     "h\x02", 4 * MB, "eeu.", .want = MT_EINPUT, .says = "hold one more than once"},
+    {"a list of 150,000 events for each of 20 devices",
+     "\x80\x04N\x94"
+     "0\x8c\x06"
+     "action\x94"
+     "0]\x94(",
+     "}(h\x01h\x01u", MB,
+     "e0}(\x8c\x0d"
+     "device_traces]("
+     "h\x02h\x02h\x02h\x02h\x02h\x02h\x02h\x02h\x02h\x02h\x02h\x02h\x02h\x02h\x02h\x02h\x02h\x02h"
+     "\x02h\x02"
+     "eu.",
+     .want = MT_EINPUT, .says = "hold one more than once"},
+    {"one segment a million times",
+     "\x80\x04N\x94"
+     "0}\x94(\x8c\x06"
+     "blocks]\x8c\x0atotal_sizeK\x01u0}(\x8c\x08segments](",
+     "h\x01", 2 * MB, "eu.", .want = MT_EINPUT, .says = "more than once"},
+    {"one block four times in each segment",
+     "\x80\x04N\x94"
+     "0}\x94(\x8c\x05stateN\x8c\x04sizeK\x01u0}(\x8c\x08segments](",
+     "}(\x8c\x06"
+     "blocks](h\x01h\x01h\x01h\x01"
+     "e\x8c\x0atotal_sizeK\x01u",
+     2 * MB, "eu.", .want = MT_EINPUT, .says = "more than once"},
     {"300 MB of dicts, 60 MiB allowed", "\x80\x04", "}", 300 * MB, "", .gzip = true,
      .max_memory = 60 << 20, .want = MT_ELIMIT, .says = "needs more than 60 MiB"},
 };
