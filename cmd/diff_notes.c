@@ -61,8 +61,8 @@ void mt_diff_note(const struct mt_diff *d, bool per_step, struct mt_report *r)
     for (int s = 0; s < (one && one_device ? 1 : 2); s++) {
         const struct mt_diff_side *side = &d->side[s];
         /* said by the run's notes */
-        unsigned gaps =
-            side->gaps & ~(unsigned)(MT_GAP_END | MT_GAP_REST | MT_GAP_MEANING | MT_GAP_THREADS);
+        unsigned gaps = side->gaps & ~(unsigned)(MT_GAP_END | MT_GAP_REST | MT_GAP_MEANING |
+                                                 MT_GAP_THREADS | MT_GAP_YIELDED);
         mt_report_narrowed(r, &side->run, &side->device);
         mt_by_note_frames(&keys, &side->run, r);
         mt_report_older(r, &side->run, &side->device);

@@ -230,6 +230,15 @@ static enum mt_note_kind why_no_memory(const struct mt_recording *r)
     return MT_NOTE_NO_MEMORY;
 }
 
+/* `record --torch` writes into its traces why they end (lib/record/torch/sitecustomize.py). */
+static bool has_yielded(const struct mt_recording *r)
+{
+    for (size_t i = 0; i < r->meta.n; i++)
+        if (strcmp(mt_strtab_get(&r->strings, r->meta.v[i].key), "memtool_process") == 0)
+            return strstr(mt_strtab_get(&r->strings, r->meta.v[i].value), "\"another\"") != NULL;
+    return false;
+}
+
 void mt_build_attribution(struct mt_recording *r)
 {
     if (!r->without_ops) {
@@ -247,4 +256,6 @@ void mt_build_attribution(struct mt_recording *r)
     mt_build_missing(r);
     if (!r->records.n && !r->without_ops)
         mt_rec_note(r, why_no_memory(r), -1, 0);
+    if (has_yielded(r))
+        mt_rec_note(r, MT_NOTE_YIELDED, -1, 0);
 }

@@ -83,6 +83,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_NAMES] = "names",
     [MT_NOTE_NO_LEVEL] = "no_level",
     [MT_NOTE_NAMES_LEFT_OUT] = "names_left_out",
+    [MT_NOTE_YIELDED] = "yielded",
 };
 
 /* The one table of what touches what; 0: nobody decided (tests/matrix/test_notes.py). */
@@ -117,6 +118,7 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_UNWATCHED] = ABOUT(LEVELS),
     [MT_NOTE_ATTACHED] = ABOUT(LEVELS),
     [MT_NOTE_NO_TRACE] = ABOUT(LEVELS),
+    [MT_NOTE_YIELDED] = ABOUT(SUMS) | ABOUT(LEVELS),
     [MT_NOTE_NO_MALLOC] = ABOUT(LEVELS),
     [MT_NOTE_PROFILER] = ABOUT(LEVELS) | ABOUT(LIFETIMES),
     [MT_NOTE_LEVEL] = ABOUT(LEVELS),
@@ -275,6 +277,8 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_PROFILER] =
         "rss includes what PyTorch's profiler needs, and is lower without --torch: %D",
     [MT_NOTE_NO_TRACE] = "what PyTorch allocated was not recorded, or not all of it: %D",
+    [MT_NOTE_YIELDED] = "the trace ends where the program started a profiler of its own: memory "
+                        "may have been higher after that, as the program's own trace says",
     [MT_NOTE_NO_ALLOCATIONS] =
         "nothing is allocated in this file: the program ended at once, or the recorder "
         "was not loaded into it",

@@ -91,9 +91,10 @@ enum mt_gap {
     MT_GAP_MIXED = 512,      /* several processes wrote it, whose blocks are not told apart */
     MT_GAP_UNTRACED = 32768, /* calls of other threads, or other calls, are not in the log */
     MT_GAP_THREADS = 131072, /* of the last threads nothing is there, frees among it */
+    MT_GAP_YIELDED = 262144, /* the recorder stopped for another one of the program's own */
     MT_GAP_OWNERS = 65536,   /* one process wrote it, or several that are not told apart */
     /* All of these: something that happened in the recording is lost, or taken for another. */
-    MT_GAPS_INSIDE = 1023 | MT_GAP_UNTRACED | MT_GAP_OWNERS | MT_GAP_THREADS,
+    MT_GAPS_INSIDE = 1023 | MT_GAP_UNTRACED | MT_GAP_OWNERS | MT_GAP_THREADS | MT_GAP_YIELDED,
     /* Of runs without single records, in which levels are that much at least: */
     MT_GAP_OLDER = 1024, /* what is older is in no figure, though there is such */
     MT_GAP_PEAK = 2048,  /* between the moments that were recorded more may have been alive */

@@ -245,6 +245,13 @@ same "a profiler of its own" $? 0
 [ -s own.json ] || fail "the program's own profiler wrote nothing"
 notes own | grep -q "a profiler of its own" || fail "nothing says that the trace ends there"
 same "the trace until then" "$(ask "SELECT peak_b FROM v_device WHERE run = 'own.torch'")" $((2 << 20))
+"$MEMTOOL" check own.torch --max-peak 2MiB >out 2>err
+same "a limit that a part of the program keeps" $? 3
+grep -q "at least 2 MiB.* ends where the program started a profiler of its own" out || fail "check does not say what it lacks: $(cat out)"
+"$MEMTOOL" check own.torch --max-peak 1MiB >out 2>err
+same "a limit that it breaks" $? 1
+"$MEMTOOL" check train.py.torch --max-peak 4MiB >out 2>err
+same "a limit that eight steps keep" $? 0
 record forked "$alloc
 import os
 if os.fork() == 0:

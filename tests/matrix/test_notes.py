@@ -2,6 +2,7 @@
 """What import notes reaches the reports: for each note a recording that makes it, and each report whose figures it touches
 says it, for people and in JSON. A note that nobody lists here fails."""
 
+import json
 import os
 import re
 import subprocess
@@ -64,6 +65,16 @@ def cut_threads(path):
     t.write(path)
     with open(path, "rb+") as f:
         f.truncate(os.path.getsize(path) - 2)
+
+
+def yielded(path):
+    """A trace of `record --torch` of a program with a profiler of its own."""
+    trace(some)(path)
+    with open(path) as f:
+        t = json.load(f)
+    t["memtool_process"] = {"pid": 1, "ended": "another"}
+    with open(path, "w") as f:
+        json.dump(t, f)
 
 
 def some(t):
@@ -253,6 +264,7 @@ CASES = {
     "no_malloc": (recorded("--malloc", "--", "sh", "-c", "exec env -u LD_PRELOAD sleep 1"), LEVELS),
     "profiler": (recorded("--torch", "--", "python3", "-c", f"import sys; sys.path.insert(0, {FAKE!r}); import torch; torch.empty(9)"), LEVELS + ["leaks"]),
     "no_trace": (recorded("--torch", "--", "true"), LEVELS),
+    "yielded": (yielded, LEVELS + SUMS),
     "lines_left_out": (recorded("--", "sh", "-c", "echo memtool:stop 1 >&$MEMTOOL_FD"), STEPS),
     "sample_types": (corpus("pprof/other_types"), NONE),
     "unlisted": (more_than_listed, NONE),
