@@ -462,7 +462,8 @@ static const struct mt_opt opts[] = {
      "read N files at a time, which share the memory (default: as many as there are "
      "cores)"},
     {"max-memory", 0, MT_OPT_SIZE, &how.max_memory, "SIZE",
-     "give up when more is needed (default: half of the machine's, for snapshots by their size)"},
+     "give up when more is needed (default: half of the machine's; of small files 1 GiB and 256 "
+     "times their size)"},
     {0},
 };
 

@@ -28,7 +28,7 @@ struct mt_import_opts {
     bool replace, partial;
     int64_t again;           /* id of the run that is imported again (mt_store_opts); 0 = none */
     size_t series_n;         /* dumps of one process that are one run; 0 = it is one file */
-    int64_t max_memory;      /* bytes; 0 = half of the machine's */
+    int64_t max_memory;      /* bytes; 0 = half of the machine's, less for small files */
     int share_n;             /* files in memory beside each other that share these; 0 = one */
     bool quiet;              /* no progress is shown: not in the main thread */
     bool brief;              /* a line is said of each, for there are many */

@@ -7,13 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum {
-    ROWS_PER_CHECK = 1 << 14,
-    OTHERS_MAX = 1 << 10,
-    NAME_MAX_SHOWN = 64,
-    NS = 9,
-    LABELS_MAX = 64
-};
+enum { ROWS_PER_CHECK = 1 << 14, NS = 9 };
 
 #define BIT(column) (1u << MT_COL_##column)
 

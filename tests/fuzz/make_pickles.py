@@ -32,8 +32,12 @@ def event(**more):
     return {"action": "alloc", "addr": 1, "size": 1, "stream": 0, "time_us": 1} | more
 
 
-def snapshot(*events, segments=()):
-    return {"segments": list(segments), "device_traces": [list(events)]}
+def events(n, **more):
+    return [event(**more) for _ in range(n)]
+
+
+def snapshot(*happened, segments=()):
+    return {"segments": list(segments), "device_traces": [list(happened)]}
 
 
 def block(**more):
@@ -63,14 +67,15 @@ HOSTILE = {
     "settings-are-not": pickle.dumps({"segments": [], "device_traces": [[]], "allocator_settings": ["a", 1, "b", 2]}, 4),
     "segments-are-not": pickle.dumps({"segments": [{}], "device_traces": []}, 4),
     "negative-size": pickle.dumps(snapshot(event(size=-5)), 4),
-    "sizes-overflow": pickle.dumps(snapshot(*[event(size=1 << 50)] * 3000), 4),
-    "segments-1-eib": pickle.dumps(snapshot(*[event(action="segment_alloc", size=1 << 50)] * 1200), 4),
-    "size-0": pickle.dumps(snapshot(*[event(size=0)] * 2, *[event(action="free_completed", size=0)] * 3), 4),
+    "sizes-overflow": pickle.dumps(snapshot(*events(1100, size=1 << 50)), 4),
+    "segments-1-eib": pickle.dumps(snapshot(*events(1200, action="segment_alloc", size=1 << 50)), 4),
+    "size-0": pickle.dumps(snapshot(*events(2, size=0), *events(3, action="free_completed", size=0)), 4),
     "size-1-eib": pickle.dumps(snapshot(event(), event(size=1 << 60, addr=2)), 4),
     "size-2-63": pickle.dumps(snapshot(event(size=1 << 63)), 4),
     "time-overflow": pickle.dumps(snapshot(event(time_us=1 << 62), event(time_us=-(1 << 62))), 4),
     "wrong-types": pickle.dumps(snapshot({k: [None] for k in event()}, {k: "x" for k in event()}), 4),
-    "same-address": pickle.dumps(snapshot(*[event()] * 5, *[event(action="free_completed")] * 9), 4),
+    "same-address": pickle.dumps(snapshot(*events(5), *events(9, action="free_completed")), 4),
+    "listed-twice": pickle.dumps(snapshot(*[event()] * 5), 4),
     "device-huge": pickle.dumps(snapshot(segments=[segment(block(), device=1 << 40)]), 4),
     "device-negative": pickle.dumps(snapshot(segments=[segment(block(), device=-1)]), 4),
     "many-devices": pickle.dumps({"segments": [], "device_traces": [[]] * 300}, 4),

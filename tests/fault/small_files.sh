@@ -1,0 +1,27 @@
+#!/bin/sh
+# A compressed file of a few bytes that stands for very much: it is refused before it takes gigabytes,
+# unless the user allows more; what a recording of that size needs is read.
+set -u
+# shellcheck source=tests/complain.sh
+. "$(dirname "$0")/../complain.sh"
+command -v zstd >/dev/null 2>&1 || { echo "skip: zstd is not installed"; exit 0; }
+
+nodes() { # MEGABYTES: of a profile of V8, each of three bytes
+    printf '{"head":{"callFrame":{"functionName":"(root)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1},'
+    printf '"selfSize":0,"id":1,"children":['
+    yes '{},' | head -n $(($1 * 1000000 / 3)) | tr -d '\n'
+    printf '{}]},"samples":[]}'
+}
+
+nodes 240 | zstd -q -o large.heapprofile.zst
+[ "$(wc -c <large.heapprofile.zst)" -lt 100000 ] || complain "it is no small file"
+"$MEMTOOL" import large.heapprofile.zst --db t.db >out 2>err
+[ $? = 2 ] || complain "it is imported: $(cat out)"
+grep -q 'needs more than 1.0.* GiB of memory, more than a file of its size should' err || complain "$(cat err)"
+grep -q -- '--max-memory SIZE' err || complain "no word of what to do: $(cat err)"
+[ ! -e t.db ] || complain "a database is left"
+nodes 12 | zstd -q -o small.heapprofile.zst
+"$MEMTOOL" import small.heapprofile.zst --db t.db >out 2>err || complain "a smaller one is refused: $(cat err)"
+"$MEMTOOL" import small.heapprofile.zst --db u.db --max-memory 8MiB >out 2>err && complain "--max-memory is not kept"
+grep -q 'needs more than 8 MiB of memory (' err || complain "$(cat err)"
+complained "3 files"
