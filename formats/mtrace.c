@@ -210,7 +210,8 @@ static enum mt_status read_line(struct reader *r, struct mt_err *err)
             skip(r);
             return MT_OK;
         }
-        if (memmem(caller, (size_t)(end - caller), "@ ", 2)) /* the line before has no end */
+        const char *at = memchr(caller, '@', (size_t)(end - caller));
+        if (at && memmem(at, (size_t)(end - at), "@ ", 2)) /* the line before has no end */
             skip(r);
         n = (size_t)(end + 1 - caller);
         f.p = end + 1;
