@@ -1,5 +1,7 @@
 #include "formats/call_lines.h"
 
+#include <string.h>
+
 /* "<app>", the thread's name, which may have blanks and brackets in it, up to what is behind it. */
 static void take_name(struct mt_fields *f, const char *behind)
 {
@@ -84,4 +86,22 @@ void mt_call_place(struct mt_fields *f)
 {
     if (take_place(f))
         take_place(f);
+}
+
+bool mt_call_ends(const struct mt_fields *f, const char *text)
+{
+    const size_t n = strlen(text);
+    return (size_t)(f->end - f->p) >= n && memcmp(f->end - n, text, n) == 0;
+}
+
+const char *mt_call_resumed(const struct mt_fields *f, size_t *n)
+{
+    static const char begins[] = "<... ", ends[] = " resumed>";
+    const char *at = memmem(f->p, (size_t)(f->end - f->p), begins, sizeof begins - 1), *end;
+    if (!at)
+        return NULL;
+    at += sizeof begins - 1;
+    end = memmem(at, (size_t)(f->end - at), ends, sizeof ends - 1);
+    *n = end ? (size_t)(end - at) : 0;
+    return end ? at : NULL;
 }

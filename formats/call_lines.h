@@ -1,6 +1,6 @@
 /*
- * call_lines.h - what stands before the calls in logs of strace and ltrace: whose call it is, when
- * and where it was.
+ * call_lines.h - what stands around the calls in logs of strace and ltrace: whose call it is, when
+ * and where it was, and whether it ends later.
  */
 #ifndef MT_CALL_LINES_H
 #define MT_CALL_LINES_H
@@ -22,5 +22,12 @@ bool mt_call_time(struct mt_fields *f, struct mt_call_clock *clock, int64_t *t);
 
 /* Takes the place of a call, "[00007f0123456789] " or "[0x401136] ", if there is one. */
 void mt_call_place(struct mt_fields *f);
+
+/* Whether the line ends in the text, as with "<unfinished ...>" where a call returns later. */
+bool mt_call_ends(const struct mt_fields *f, const char *text);
+
+/* The name of a call whose rest stands somewhere in the line, "<... NAME resumed>", *n bytes; NULL:
+ * there is none. */
+const char *mt_call_resumed(const struct mt_fields *f, size_t *n);
 
 #endif

@@ -3,6 +3,7 @@
  */
 #include "formats/ltrace_calls.h"
 
+#include "formats/call_lines.h"
 #include "lib/base/mem.h"
 #include <string.h>
 
@@ -158,24 +159,32 @@ static bool acts(enum mt_ltrace_op op)
 
 bool mt_ltrace_later(const struct mt_fields *f)
 {
-    static const char *const later[] = {"<unfinished ...>", "<no return ...>"};
-    for (size_t i = 0; i < MT_ARRAY_LEN(later); i++) {
-        const size_t n = strlen(later[i]);
-        if ((size_t)(f->end - f->p) >= n && memcmp(f->end - n, later[i], n) == 0)
-            return true;
-    }
-    return false;
+    return mt_call_ends(f, "<unfinished ...>") || mt_call_ends(f, "<no return ...>");
 }
 
-bool mt_ltrace_whole(struct mt_fields f)
+/* Whether a call with its arguments stands there, and takes it. */
+static bool take_begin(struct mt_fields *f)
 {
     struct mt_ltrace_call call = {0};
     const char *object;
     size_t object_n;
+    return acts(mt_ltrace_name(f, &call, &object, &object_n)) && mt_ltrace_args(f, &call);
+}
+
+/* Whether a line ends in what one of these calls returns, and where; it is looked for once. */
+static bool take_end(struct mt_fields *f)
+{
+    struct mt_fields value;
     uint64_t address;
-    return acts(mt_ltrace_name(&f, &call, &object, &object_n)) && mt_ltrace_args(&f, &call) &&
-           (mt_ltrace_later(&f) || (mt_ltrace_result(&f) && (mt_field_take(&f, "<void>") ||
-                                                             mt_field_address(&f, &address))));
+    if (!mt_ltrace_result(f))
+        return false;
+    value = *f;
+    return mt_field_take(&value, "<void>") || mt_field_address(&value, &address);
+}
+
+bool mt_ltrace_whole(struct mt_fields f)
+{
+    return take_begin(&f) && (mt_ltrace_later(&f) || take_end(&f));
 }
 
 static bool in_name(char c)
@@ -185,19 +194,22 @@ static bool in_name(char c)
 
 bool mt_ltrace_hides(const struct mt_fields *f)
 {
-    static const char begins[] = "<... ";
-    const char *at = memmem(f->p, (size_t)(f->end - f->p), begins, sizeof begins - 1);
-    for (size_t i = 0; at && i < MT_ARRAY_LEN(calls); i++) {
-        struct mt_fields rest = {at + sizeof begins - 1, f->end};
-        if (acts(calls[i].op) && mt_field_take(&rest, calls[i].name) &&
-            memmem(rest.p, (size_t)(rest.end - rest.p), " resumed>", 9))
+    size_t n;
+    const char *at = mt_call_resumed(f, &n);
+    for (size_t i = 0; at && i < MT_ARRAY_LEN(calls); i++)
+        if (acts(calls[i].op) && n >= strlen(calls[i].name) &&
+            memcmp(at, calls[i].name, strlen(calls[i].name)) == 0)
             return true;
-    }
-    for (at = f->p; (at = memchr(at, '(', (size_t)(f->end - at))); at++) {
+    struct mt_fields end = *f;
+    if (mt_ltrace_later(f))
+        end.p = f->end;
+    else if (!take_end(&end))
+        return false;
+    for (at = f->p; (at = memchr(at, '(', (size_t)(end.p - at))); at++) {
         struct mt_fields call = {at, f->end};
         while (call.p > f->p && in_name(call.p[-1]))
             call.p--;
-        if (mt_ltrace_whole(call))
+        if (take_begin(&call))
             return true;
     }
     return false;

@@ -61,8 +61,7 @@ static const char unfinished[] = "<unfinished ...>";
 
 static bool ends_later(const struct mt_fields *f)
 {
-    size_t tail = sizeof unfinished - 1;
-    return (size_t)(f->end - f->p) >= tail && memcmp(f->end - tail, unfinished, tail) == 0;
+    return mt_call_ends(f, unfinished);
 }
 
 /* Whether the call ends later, on a line of its own; it is kept until then. */
@@ -81,25 +80,19 @@ static bool has_call(const struct mt_fields *f, const char *name, const char *fi
     const char *at = f->p;
     size_t n = strlen(name);
     for (; (at = memmem(at, (size_t)(f->end - at), name, n)); at += n)
-        if ((size_t)(f->end - at) > n && strchr(first, at[n]) &&
-            (ends_later(f) || memmem(at, (size_t)(f->end - at), ") ", 2)))
-            return true;
+        if ((size_t)(f->end - at) > n && strchr(first, at[n])) /* what ends it is behind all */
+            return ends_later(f) || memmem(at, (size_t)(f->end - at), ") ", 2);
     return false;
 }
 
 /* Whether the rest of such a call stands there, or the end of a thread. */
 static bool has_rest(const struct mt_fields *f)
 {
-    static const char begins[] = "<... ";
-    const size_t n = (size_t)(f->end - f->p);
-    const char *at = memmem(f->p, n, begins, sizeof begins - 1), *end;
+    size_t n = (size_t)(f->end - f->p);
     if (memmem(f->p, n, "+++ exited with ", 16) || memmem(f->p, n, "+++ killed by ", 14))
         return true;
-    if (!at)
-        return false;
-    at += sizeof begins - 1;
-    end = memmem(at, (size_t)(f->end - at), " resumed>", 9);
-    return end && mt_strace_counts(at, (size_t)(end - at));
+    const char *name = mt_call_resumed(f, &n);
+    return name && mt_strace_counts(name, n);
 }
 
 /* Whether the line has a call that is read behind something else: what a program printed without
