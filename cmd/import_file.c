@@ -318,21 +318,18 @@ bool mt_import_of_key(char *key, struct mt_import_opts *how, char hash[33])
 /* What is not asked for is half of what there is: the rest is for SQLite, for merging, for others.
  * A compressed file of a few bytes may stand for any number of events: a file may take no more than
  * any recording of its size does. */
-static void limit_memory(const char *path, struct mt_recording *rec,
-                         const struct mt_import_opts *how)
+void mt_import_limit(const char *path, const struct mt_import_opts *how, struct mt_recording *rec)
 {
     static const uint64_t least = UINT64_C(1) << 30, for_a_byte = 256;
     uint64_t all = how->max_memory ? (uint64_t)how->max_memory : mt_machine_memory("") / 2;
     struct stat info;
     rec->max_bytes = how->share_n > 1 ? all / (uint64_t)how->share_n + 1 : all;
     rec->max_why = how->max_memory ? NULL : "half of what this machine has for it";
-    if (how->max_memory || stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+    if (how->max_memory || !path || stat(path, &info) != 0 || !S_ISREG(info.st_mode) ||
+        rec->max_bytes <= least || (uint64_t)info.st_size >= (rec->max_bytes - least) / for_a_byte)
         return;
-    const uint64_t size = (uint64_t)info.st_size;
-    if (size < UINT64_MAX / for_a_byte / 2 && least + for_a_byte * size < rec->max_bytes) {
-        rec->max_bytes = least + for_a_byte * size;
-        rec->max_why = "more than a file of its size should";
-    }
+    rec->max_bytes = least + for_a_byte * (uint64_t)info.st_size;
+    rec->max_why = "more than a file of its size should";
 }
 
 enum mt_status mt_import_parse(const char *path, const struct mt_import_opts *how,
@@ -341,7 +338,7 @@ enum mt_status mt_import_parse(const char *path, const struct mt_import_opts *ho
     regex_t alloc_fn;
     struct mt_text_pattern *pattern = NULL;
     mt_rec_init(rec);
-    limit_memory(path, rec, how);
+    mt_import_limit(path, how, rec);
     if (how->alloc_fn && mt_pattern(&alloc_fn, "--alloc-fn", how->alloc_fn, err) != MT_OK) {
         mt_err_hint(err, "Nothing was imported.");
         return err->code;

@@ -36,6 +36,10 @@ struct mt_import_opts {
     const char *imported_at; /* NULL = now */
 };
 
+/* Sets how much memory a recording may take (max_bytes, max_why); path: the file that it is read
+ * of, NULL: several. */
+void mt_import_limit(const char *path, const struct mt_import_opts *how, struct mt_recording *rec);
+
 /* Reads the file at path as its reader leaves it. Free rec also on failure. Errors: as
  * mt_import_read. */
 enum mt_status mt_import_parse(const char *path, const struct mt_import_opts *how,

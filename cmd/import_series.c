@@ -135,8 +135,6 @@ static enum mt_status begin(struct mt_recording *rec, const struct mt_recording 
     if (!rec->format) {
         rec->format = dump->format;
         rec->kind = dump->kind;
-        rec->max_bytes = dump->max_bytes;
-        rec->max_why = dump->max_why;
     }
     if (strcmp(rec->format, dump->format) == 0)
         return MT_OK;
@@ -171,6 +169,7 @@ enum mt_status mt_import_series(char *const *paths, size_t n, const struct mt_im
     struct mt_series *series = mt_series_new(rec);
     enum mt_status st = MT_OK;
     mt_rec_init(rec);
+    mt_import_limit(NULL, how, rec);
     MT_TRY_OUT(check_once(paths, n, err));
     MT_TRY_OUT(check_process(paths, n, err));
     for (size_t i = 0; i < n; i++)
