@@ -11,11 +11,14 @@
 #include "lib/input/lines.h"
 #include "lib/model/heap.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum {
-    SECONDS = 9, /* digits of times in seconds */
+    SECONDS = 9,        /* digits of times in seconds */
+    WHOLE = 1000000,    /* millionths */
+    INACCURACY = 10000, /* massif's own: 1 % */
 };
 
 struct snapshot {
@@ -37,6 +40,8 @@ struct reader {
     int64_t last_time, last_heap;
     int64_t next, good_n;    /* number of the next snapshot; those given to the heap */
     struct snapshot highest; /* of them */
+    double counted;          /* the highest that one counts: blocks, what comes to them, stacks */
+    int64_t inaccuracy;      /* a peak that is higher by less is not marked: millionths of it */
     uint64_t beside;         /* counted in rec->beside_bytes */
     bool marked, fell;       /* a snapshot is marked as the peak; some level fell */
     bool ruled;              /* the last line was "#-----------": a snapshot's head was to follow */
@@ -60,9 +65,16 @@ static enum mt_status check_memory(struct reader *r, struct mt_err *err)
     return mt_rec_check_memory(r->rec, err);
 }
 
+static double counted(const struct snapshot *s)
+{
+    return (double)s->heap + (s->extra == MT_UNKNOWN ? 0 : (double)s->extra) +
+           (s->stacks == MT_UNKNOWN ? 0 : (double)s->stacks);
+}
+
 /* What is remembered of the snapshots, to judge the file by. */
 static void look_at(struct reader *r, const struct snapshot *s)
 {
+    r->counted = counted(s) > r->counted ? counted(s) : r->counted;
     r->fell |= s->heap < r->last_heap;
     r->marked |= s->peak;
     r->last_time = s->time;
@@ -151,18 +163,25 @@ static bool read_tree_kind(struct reader *r, struct mt_fields *f)
 
 /* ---- the head ---- */
 
+/* The number behind an option, times 10^digits; false: there is none. */
+static bool read_option(const char *s, size_t n, const char *option, int digits, int64_t *v)
+{
+    const char *at = memmem(s, n, option, strlen(option));
+    if (!at)
+        return false;
+    struct mt_fields f = mt_fields_of(at, (size_t)(s + n - at));
+    return mt_field_take(&f, option) && mt_field_fraction(&f, digits, v);
+}
+
 /* The options that massif was run with. */
 static void read_options(struct reader *r, const char *s, size_t n)
 {
-    static const char depth[] = "--depth=";
-    const char *at = memmem(s, n, depth, sizeof depth - 1);
-    mt_rec_meta_text(r->rec, "desc", s, n);
-    if (!at)
-        return;
-    struct mt_fields f = mt_fields_of(at, (size_t)(s + n - at));
     int64_t v;
-    if (mt_field_take(&f, depth) && mt_field_decimal(&f, &v) && v > 0)
+    mt_rec_meta_text(r->rec, "desc", s, n);
+    if (read_option(s, n, "--depth=", 0, &v) && v > 0)
         r->tree.depth = v;
+    if (read_option(s, n, "--peak-inaccuracy=", 4, &v) && v >= 0 && v < WHOLE)
+        r->inaccuracy = v;
 }
 
 static bool read_unit(struct reader *r, struct mt_fields *f)
@@ -348,6 +367,15 @@ static void add_figure(struct reader *r, const char *key, int64_t v)
     mt_rec_meta(r->rec, key, text, (size_t)n);
 }
 
+/* The most that blocks may have held: massif marks the peak of all that it counts, within its
+ * inaccuracy. */
+static void add_most(struct reader *r)
+{
+    double most = ceil(r->counted / (WHOLE - r->inaccuracy) * WHOLE);
+    if (r->marked && most < 9e18)
+        add_figure(r, "blocks_at_most_b", (int64_t)most);
+}
+
 /* What massif left out is of paths that it does not list, any of them. */
 static void mark_left_out(struct reader *r)
 {
@@ -374,6 +402,7 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
     }
     add_figure(r, "extra_at_peak_b", r->highest.extra);
     add_figure(r, "stacks_at_peak_b", r->highest.stacks);
+    add_most(r);
     MT_TRY(mt_heap_close(r->heap, err));
     mark_left_out(r);
     return MT_OK;
@@ -384,6 +413,7 @@ static enum mt_status massif_read(struct mt_stream *in, const struct mt_read_opt
 {
     struct reader r = {.opts = opts,
                        .rec = rec,
+                       .inaccuracy = INACCURACY,
                        .lines = {.in = in, .progress = opts->progress, .closure = opts->closure}};
     rec->time_unit = "instructions";
     mt_massif_tree_init(&r.tree, opts, rec);

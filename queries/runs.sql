@@ -98,6 +98,11 @@ SELECT coalesce(kind, '') FROM note WHERE run_id = ?1;
 -- in: ?1 run id   out: JSON text, the version of PyTorch that recorded it, if the file says so
 SELECT coalesce(value, '') FROM meta WHERE run_id = ?1 AND key IN ('torch_version', 'pytorch_version') ORDER BY position LIMIT 1;
 
+-- name: run_blocks_at_most
+-- in: ?1 run id   out: bytes that blocks may have held at most between the snapshots of massif
+SELECT CAST(value AS INTEGER) FROM meta WHERE run_id = ?1 AND key = 'blocks_at_most_b'
+  AND EXISTS (SELECT 1 FROM run WHERE id = ?1 AND format = 'massif') ORDER BY position LIMIT 1;
+
 -- name: run_suppressions
 -- in: ?1 run id   out: JSON texts, lines of suppressions of leaks that were in the recorded program
 SELECT coalesce(value, '') FROM meta WHERE run_id = ?1 AND key = 'suppression' ORDER BY position;

@@ -295,6 +295,22 @@ static enum mt_status read_torch(struct mt_db *db, const struct mt_run *run, str
     return mt_stmt_step(s, &row, err);
 }
 
+/* How high the peak of blocks may be between the snapshots of massif. */
+static enum mt_status read_most(struct mt_db *db, const struct mt_run *run, struct mt_baseline *b,
+                                struct mt_err *err)
+{
+    struct mt_stmt *s;
+    bool row;
+    MT_TRY(mt_db_query(db, MT_Q_RUN_BLOCKS_AT_MOST, &s, err));
+    mt_stmt_bind(s, "i", run->id);
+    MT_TRY(mt_stmt_step(s, &row, err));
+    if (!row)
+        return MT_OK;
+    for (size_t i = 0; i < b->devices.n; i++)
+        b->devices.v[i].blocks_most_b = mt_stmt_int_or(s, 0, 0);
+    return mt_stmt_step(s, &row, err);
+}
+
 /* A device of some categories. Where it does not say what memory is for, all is unknown. */
 static enum mt_status measure_narrowed(struct mt_allocations *lives, struct mt_run_device device,
                                        const struct mt_narrow *narrow, struct mt_baseline *b,
@@ -334,6 +350,8 @@ enum mt_status mt_baseline_measure(struct mt_allocations *lives, int64_t warmup,
     enum mt_status st = mt_run_devices(db, run, &all, &n, err);
     for (size_t i = 0; i < n && st == MT_OK; i++)
         st = measure_device(lives, &all[i], out, err);
+    if (st == MT_OK)
+        st = read_most(db, run, out, err);
     for (size_t k = 0; narrows && k < narrows->v.n; k++)
         for (size_t i = 0; i < n && st == MT_OK; i++)
             st = measure_narrowed(lives, all[i], &narrows->v.v[k], out, err);

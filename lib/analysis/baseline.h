@@ -137,9 +137,11 @@ struct mt_baseline_device {
     steps;
     bool profiled; /* PyTorch's profiler was in this process: `doubt` of its peak is that's */
     /* Of processes of a run, where their recorder did not see all; 0: unknown, as of files: */
-    int64_t proved_b;   /* this one, or a child of it, had so many bytes */
-    int64_t most_b;     /* its peak is no more than that */
-    char sites_of[256]; /* the repeat whose figures sites have in v: that of the median peak */
+    int64_t proved_b;      /* this one, or a child of it, had so many bytes */
+    int64_t most_b;        /* its peak is no more than that */
+    int64_t blocks_most_b; /* of massif, which marks the peak of more than blocks: theirs is no more
+                              than that; 0: it is known, or of a file */
+    char sites_of[256];    /* the repeat whose figures sites have in v: that of the median peak */
     MT_VEC(struct mt_baseline_site) sites;
 };
 

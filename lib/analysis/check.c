@@ -238,6 +238,24 @@ static void doubt_part(const struct mt_measured *m, struct mt_checked *c)
         mt_check_open(c, "it may be more, as the run '%s' %s", m->part.run, m->part.why);
 }
 
+/* A limit that is kept by the blocks in massif's snapshots, but not by all that it counts. */
+static void doubt_blocks(const struct mt_repeats *new, struct mt_checked *c)
+{
+    const struct mt_rule *rule = c->rule;
+    char text[MT_HUMAN_MAX];
+    for (size_t i = 0; i < new->v.n && c->verdict == MT_CHECK_PASS; i++) {
+        const struct mt_baseline_device *d = mt_baseline_same_device(&new->v.v[i], c->device);
+        if (rule->kind->figure != MT_FIG_AT_PEAK_B || rule->kind->growth ||
+            mt_check_is_partial(rule) || !d || d->blocks_most_b <= c->limit)
+            continue;
+        mt_check_open(
+            c,
+            "between its snapshots '%.120s' may have held up to %s: massif marks the peak of "
+            "blocks with what the allocator adds to them, and not exactly",
+            new->v.v[i].run, mt_human_bytes(d->blocks_most_b, text));
+    }
+}
+
 /* A limit that is kept, unless sites that the run does not list are among those it is about. */
 static void doubt_unlisted(const struct mt_repeats *new, struct mt_checked *c)
 {
@@ -362,6 +380,7 @@ static void compare(const struct mt_rule *rule, const struct mt_repeats *new,
     else if (repeats_alike(new, out))
         judge(out);
     doubt_part(m, out);
+    doubt_blocks(new, out);
     doubt_unlisted(new, out);
     mt_check_doubt_older(new, base, out);
     mt_check_doubt_steps(new, base, out);

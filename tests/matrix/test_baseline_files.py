@@ -104,10 +104,10 @@ for names in heap.values():
 # ---- massif: it lists what is alive at the peak, and not at the end, and lumps together what is small ----
 
 
-def massif(name, *lines):
+def massif(name, *lines, options="", extra=0):
     """One snapshot, the peak and the last."""
-    head = "desc: --massif-out-file=m\ncmd: ./a\ntime_unit: B\n"
-    empty = "mem_heap_extra_B=0\nmem_stacks_B=0\n"
+    head = f"desc: --massif-out-file=m{options}\ncmd: ./a\ntime_unit: B\n"
+    empty = f"mem_heap_extra_B={extra}\nmem_stacks_B=0\n"
     with open(name, "w") as f:
         f.write(f"{head}#---\nsnapshot=0\n#---\ntime=0\nmem_heap_B=0\n{empty}heap_tree=empty\n#---\nsnapshot=1\n#---\ntime=9000\n"
                 f"mem_heap_B=10000\n{empty}heap_tree=peak\nn{len(lines)}: 10000 (heap allocation functions) malloc/new/new[], "
@@ -123,6 +123,13 @@ m.run("export", "--baseline", few, "-o", "few.base", codes=(0,))
 for site, want in (("alpha", 0), ("beta", 1), ("gamma", 1)):
     code, out, _ = m.run("check", more, "--baseline", "few.base", "--max-peak-growth", "5%", "--op", site, codes=(0, 1, 3))
     m.check(code == want, "massif: a site of the peak", site, code, out)
+
+# It marks the peak of blocks with what the allocator adds, within 1 %: in between blocks may hold as much.
+for options, most in (("", 12112), (" --peak-inaccuracy=0.0", 11990), (" --peak-inaccuracy=50", 23980)):
+    name = massif(f"extra{most}.out", "10000 0x1: alpha (a.c:1)", options=options, extra=1990)
+    for limit, want in ((9999, 1), (10000, 3), (most - 1, 3), (most, 0)):
+        code, out, _ = m.run("check", name, "--max-peak", f"{limit}B", codes=(0, 1, 3))
+        m.check(code == want, "massif: a limit of the peak", options, limit, code, out)
 
 # ---- sites that grow by as much: the same one is the largest, whatever order a file has them in ----
 
