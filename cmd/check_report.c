@@ -201,6 +201,23 @@ static bool is_by_frames(const struct mt_loaded *l)
     return false;
 }
 
+/* A limit that massif's peak keeps may be exceeded as the program ended. */
+static void note_massif(const struct mt_findings *f, struct mt_report *r)
+{
+    bool keeps = false;
+    for (size_t i = 0; i < f->v.n; i++)
+        keeps |=
+            f->v.v[i].verdict == MT_CHECK_PASS && f->v.v[i].rule->kind->figure == MT_FIG_AT_PEAK_B;
+    for (size_t i = 0; keeps && i < f->new->runs.n; i++)
+        if (strcmp(f->new->figures.v.v[i].format, "massif") == 0) {
+            mt_report_note(r,
+                           "massif records nothing as a program ends: what '%s' allocated last, "
+                           "and did not free, may be missing.",
+                           f->new->runs.v[i].name);
+            return;
+        }
+}
+
 /* ---- notes of runs: what is alike of many, but for its figures, is said once ---- */
 
 struct said {
@@ -281,6 +298,7 @@ static void add_notes(const struct mt_findings *f, struct mt_report *r)
     add_notes_of_runs(f, f->new, r);
     if (is_by_frames(f->new) || is_by_frames(f->base))
         mt_report_note(r, MT_NOTE_BY_FRAMES);
+    note_massif(f, r);
     if (f->child_n)
         mt_report_note(r, "Growth of processes that the first one started is not judged: they are "
                           "others in every run.");

@@ -128,8 +128,9 @@ for site, want in (("alpha", 0), ("beta", 1), ("gamma", 1)):
 for options, most in (("", 12112), (" --peak-inaccuracy=0.0", 11990), (" --peak-inaccuracy=50", 23980)):
     name = massif(f"extra{most}.out", "10000 0x1: alpha (a.c:1)", options=options, extra=1990)
     for limit, want in ((9999, 1), (10000, 3), (most - 1, 3), (most, 0)):
-        code, out, _ = m.run("check", name, "--max-peak", f"{limit}B", codes=(0, 1, 3))
+        code, out, err = m.run("check", name, "--max-peak", f"{limit}B", codes=(0, 1, 3))
         m.check(code == want, "massif: a limit of the peak", options, limit, code, out)
+        m.check(("massif records nothing as a program ends" in err) == (want == 0), "massif: its end is said", limit, out)
 
 # ---- sites that grow by as much: the same one is the largest, whatever order a file has them in ----
 
