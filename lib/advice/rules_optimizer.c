@@ -178,6 +178,13 @@ static int64_t zeroed_before(const struct mt_advice_facts *f, int64_t t_ns)
     return i ? f->ops.v[f->zero_grads.v[i - 1]].start_ns : INT64_MIN;
 }
 
+/* Whether optimizers take turns, as those of a GAN: a zero_grad may then be of another one, and
+ * what it seems to free stays until that of its own. */
+static bool take_turns(const struct mt_advice_facts *f)
+{
+    return f->optimizers.n > f->steps->all.n + 1;
+}
+
 bool mt_advise_set_to_none(struct mt_advice_plan *p)
 {
     const struct mt_advice_facts *f = p->f;
@@ -200,6 +207,8 @@ bool mt_advise_set_to_none(struct mt_advice_plan *p)
         }
     }
     free(of.kept);
+    if (take_turns(f))
+        p->bound = MT_BOUND_UP_TO;
     if (any)
         mt_buf_adds(&p->because, "zero_grad fills gradients with zeros and keeps them");
     return any;
