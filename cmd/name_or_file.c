@@ -57,15 +57,14 @@ static bool is_first(const struct mt_run *run)
     return true;
 }
 
-bool mt_is_run_of_file(struct mt_db *db, const struct mt_run *run, const char *path)
+bool mt_is_run_of_file(const struct mt_run *run, const char *path)
 {
     struct stat file;
     if (!is_own_name(run, path, &file))
         return false;
-    /* in another folder a relative source is another file, however old */
-    bool other = *run->source == '/' ? was_written_since(db, run, path, &file)
-                                     : has_other_content(run, path);
-    if (!other)
+    /* another file may have come to be there, however old: in another folder, or with a folder that
+     * was renamed */
+    if (!has_other_content(run, path))
         return true;
     if (is_first(run))
         mt_show_note("%s is the name of a run, but this file has other content: the file is read, "

@@ -8,7 +8,7 @@
 
 /* Whether the path of a file is the own name of the run that was read of it, and the file has that
  * content. Where it has other content, says so on stderr, once for each run. */
-bool mt_is_run_of_file(struct mt_db *db, const struct mt_run *run, const char *path);
+bool mt_is_run_of_file(const struct mt_run *run, const char *path);
 
 /* The reference names a run, and a file here is called so, too. Where the run was read of that
  * file, which was written since and has other content, says so on stderr, once for each run. */

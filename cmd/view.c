@@ -169,7 +169,7 @@ static bool is_imported_path(const char *path)
     char *where = NULL;
     bool is = strncmp(path, "./", 2) != 0 && mt_db_path(mt_common.db, &where, &ignored) == MT_OK &&
               mt_db_open(where, MT_DB_READ, &db, NULL, &ignored) == MT_OK &&
-              mt_run_find(db, path, &run, &ignored) == MT_OK && mt_is_run_of_file(db, &run, path);
+              mt_run_find(db, path, &run, &ignored) == MT_OK && mt_is_run_of_file(&run, path);
     mt_db_close(db);
     free(where);
     return is;
