@@ -117,7 +117,7 @@ static void pass_on(const struct signalfd_siginfo *s, pid_t pid)
 }
 
 /* Waits for all that have ended; whether the command has. What it waited for is asked before that.
- */
+ * Others are ours because they outlived their parents. */
 static bool reap(pid_t pid, struct mt_recorder_ended *out, bool *waited)
 {
     struct rusage own;
@@ -129,10 +129,14 @@ static bool reap(pid_t pid, struct mt_recorder_ended *out, bool *waited)
             return ended;
         if (one.si_pid == pid)
             *waited = mt_proc_waited(pid);
-        if (wait4(one.si_pid, &how, 0, &own) == pid) {
-            ended = true;
-            *out = (struct mt_recorder_ended){.known = true, .status = how, .usage = own};
-        }
+        wait4(one.si_pid, &how, 0, &own);
+        const int64_t most = (int64_t)own.ru_maxrss * 1024;
+        if (one.si_pid == pid) {
+            ended = out->known = true;
+            out->status = how;
+            out->usage = own;
+        } else if (most > out->left_b)
+            out->left_b = most;
     }
 }
 

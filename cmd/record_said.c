@@ -105,7 +105,7 @@ static void add_peak(const struct mt_recorder *r, struct mt_buf *out)
 void mt_record_summarise(const struct mt_recorder *r, const char *how, int64_t dur_ns)
 {
     const struct mt_watch *w = &r->watch;
-    char a[MT_HUMAN_MAX], b[MT_HUMAN_MAX];
+    char a[MT_HUMAN_MAX], b[MT_HUMAN_MAX], processes[MT_HUMAN_LONG];
     struct mt_buf out = {0}, run = {0}, safe = {0};
     bool any = false;
     mt_buf_addf(&out, "memtool: %s, %s", mt_human_ns(dur_ns, a), how);
@@ -123,6 +123,9 @@ void mt_record_summarise(const struct mt_recorder *r, const char *how, int64_t d
     if (all->any)
         mt_buf_addf(&out, ", together %s or more, %s at most", mt_human_bytes(all->least_b, a),
                     mt_human_bytes(all->most_b, b));
+    if (!r->target && w->all.n)
+        mt_buf_addf(&out, "; %s left running",
+                    mt_human_plural((int64_t)w->all.n, "process", processes));
     fprintf(stderr, "%s\n", out.s);
     if (r->cause[0])
         fprintf(stderr, "memtool: %s\n", r->cause);

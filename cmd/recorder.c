@@ -428,11 +428,13 @@ static void end_watch(struct mt_recorder *r, int64_t t_ns, const struct mt_recor
     int64_t most = (int64_t)how->usage.ru_maxrss * 1024;
     const struct mt_watch_ended ended = {.maxrss_b = most,
                                          .cpu_ns = cpu_of(&how->usage),
+                                         .left_b = how->left_b,
                                          .floor = most <= r->own_rss_b + mt_proc_slack(),
                                          .waited = r->waited};
-    if (how->known)
+    if (how->known) {
+        mt_watch_look_last(&r->watch, t_ns);
         mt_watch_end(&r->watch, t_ns, &ended);
-    else
+    } else
         mt_watch_end_attached(&r->watch);
     hand_over(r, t_ns);
 }

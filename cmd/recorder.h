@@ -73,6 +73,7 @@ struct mt_recorder_ended {
     bool known; /* as its parent knows it */
     int status;
     struct rusage usage;
+    int64_t left_b; /* the most that one had which outlived its parent, and ended before it */
 };
 /* The command has ended, or nobody looks any more: writes the rest. Errors: those of the database,
  * whenever they were. */

@@ -418,7 +418,7 @@ void mt_watch_look(struct mt_watch *w, int64_t t_ns)
         w->newest = -1; /* its number may be another one's now */
     }
     w->all.n = kept;
-    if (t_ns >= w->family_ns && !has_no_new(w, t_ns)) {
+    if (w->last || (t_ns >= w->family_ns && !has_no_new(w, t_ns))) {
         find_children(w, t_ns);
         if (w->malloc)
             mt_malloc_sweep(w->malloc);
@@ -426,6 +426,12 @@ void mt_watch_look(struct mt_watch *w, int64_t t_ns)
     w->changed |= w->process_n > process_n;
     mt_watch_together(w, t_ns);
     mt_watch_group(w, t_ns);
+}
+
+void mt_watch_look_last(struct mt_watch *w, int64_t t_ns)
+{
+    w->thorough = w->last = true;
+    mt_watch_look(w, t_ns);
 }
 
 /* What the command alone can have had is its own, whoever saw it. */
@@ -448,7 +454,9 @@ void mt_watch_end(struct mt_watch *w, int64_t t_ns, const struct mt_watch_ended 
         end_malloc(w, &w->all.v[i]);
     }
     mt_watch_work_end(w, t_ns, how);
-    if (how->maxrss_b <= first->peak_b)
+    if (how->left_b > w->peak_b + SLACK)
+        w->unseen_b = how->left_b;
+    if (how->maxrss_b <= first->peak_b || how->maxrss_b <= w->unseen_b)
         return;
     if (!how->floor && !how->waited) {
         end_command(w, t_ns, how->maxrss_b);

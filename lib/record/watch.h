@@ -68,7 +68,8 @@ struct mt_watch {
     MT_VEC(struct mt_seen) seen;   /* what is new: whoever takes it empties it */
     mt_pids pids;                  /* scratch */
     bool thorough;                 /* at the next look all is read of all, be it changed or not, */
-    bool marked;                   /* and told, too: somebody will ask for that moment */
+    bool marked;                   /* and told, too: somebody will ask for that moment; */
+    bool last;                     /* there is no look after that: children are looked for, too */
     bool changed;                  /* at the last look something was not as it was before */
     uint32_t process_n, look_n;
     uint32_t hidden_n, left_out_n; /* at one time, at most */
@@ -119,11 +120,14 @@ static inline bool mt_watch_goes_on(const struct mt_watch *w)
 }
 /* Looks at all of them. */
 void mt_watch_look(struct mt_watch *w, int64_t t_ns);
+/* The same when the command has ended, at those that go on, also such as nobody saw yet. */
+void mt_watch_look_last(struct mt_watch *w, int64_t t_ns);
 /* The command has ended. The largest of it and the children that it waited for, if there were any
  * (waited), had maxrss_b, or less where that is what a process has before it is the command
- * (floor); they took cpu_ns of processor time in all. */
+ * (floor); they took cpu_ns of processor time in all. The largest of those that outlived their
+ * parents, and ended before it, had left_b; 0: there were none. */
 struct mt_watch_ended {
-    int64_t maxrss_b, cpu_ns;
+    int64_t maxrss_b, cpu_ns, left_b;
     bool floor, waited;
 };
 void mt_watch_end(struct mt_watch *w, int64_t t_ns, const struct mt_watch_ended *how);

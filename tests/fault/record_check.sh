@@ -44,6 +44,22 @@ check 0 "passed" child --max-rss 80MiB --device process
 check 2 "not an op" flat --max-rss 1GiB --op malloc
 check 2 "a percentage of what" flat --max-rss 5%
 
+# Looks that are a minute apart: what goes on when the command ends is looked at then, and of what outlived its parent, and
+# ended before the command, the system says how much it had.
+# shellcheck disable=SC2016 # for the shell that is recorded
+"$MEMTOOL" record --interval 60000 --name stays -- \
+    sh -c '(./phases malloc 60 rss wait 100000 >flag & echo $! >pid); until grep -q . flag; do sleep 0.1; done' 2>err || fail "exit $?"
+kill "$(cat pid)"
+grep -q "; 1 process left running$" err || fail "nothing says that a process goes on"
+check 1 "^FAIL  peak rss of process:$(cat pid) is 6" stays --max-rss 30MiB
+check 0 "^pass  peak rss of process:$(cat pid) is 6" stays --max-rss 90MiB
+# shellcheck disable=SC2016
+"$MEMTOOL" record --interval 60000 --name outlives -- \
+    sh -c '(./phases malloc 60 & echo $! >pid); while kill -0 $(cat pid); do sleep 0.1; done' 2>err || fail "exit $?"
+grep -q "left running" err && fail "what has ended is said to go on"
+check 1 "^FAIL  peak rss of process or a child of it is 6" outlives --max-rss 30MiB
+check 0 "^pass  peak rss of process is at most 6" outlives --max-rss 90MiB
+
 # Growth by the step: 64 KiB. A limit inside the interval is no answer.
 check 1 "^FAIL  rss of process grows 6[0-9.]* KiB a step (95 %: " steps1 --max-rss-growth-per-step 32KiB
 check 3 "record longer" steps1 --max-rss-growth-per-step 64KiB
