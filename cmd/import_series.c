@@ -12,8 +12,8 @@
 /* ---- whose dumps they are ---- */
 
 /* What stands before the process's own numbers in names that recorders give, with the process:
- * jemalloc's PREFIX.PID.SEQ.iN.heap, gperftools' PREFIX.NNNN.heap. */
-static const char *const names[] = {"^(.*[.][0-9]+)[.][0-9]+[.][a-z][0-9]+[.]heap([.](gz|zst))?$",
+ * jemalloc's PREFIX.PID.SEQ.iN.heap, or .f at the end; gperftools' PREFIX.NNNN.heap. */
+static const char *const names[] = {"^(.*[.][0-9]+)[.][0-9]+[.][a-z][0-9]*[.]heap([.](gz|zst))?$",
                                     "^(.*)[.][0-9]{4,}[.]heap([.](gz|zst))?$"};
 
 /* n = 0: the name does not say. Points into path. */

@@ -3,6 +3,7 @@
 
 import glob
 import os
+import shutil
 
 import mt
 from pprof import HEAP, Profile
@@ -256,6 +257,14 @@ def folders():
     m.check("already imported" in out, "folder", "known again", out)
     code, out, _ = m.run("import", "--series", f"{SAMPLES}/rounds/gperftools", codes=(0,))
     m.check(out.startswith("gperftools: "), "folder", "names the run", out)
+    # jemalloc's last dump has no number of its kind (prof_final).
+    os.mkdir("jemalloc")
+    for i in range(1, 5):
+        name = f"jeprof.4711.{i}.m{i}.heap.zst"
+        shutil.copy(f"{SAMPLES}/rounds/jemalloc/{name}", f"jemalloc/{name if i < 4 else 'jeprof.4711.4.f.heap.zst'}")
+    imported("final", *sorted(glob.glob("jemalloc/*"), reverse=True))
+    rows = [row for row in m.rows("leaks", "final") if row["site"].startswith("[rounds")]
+    m.check({row["trend"]: row["at_end_b"] for row in rows} == {trend: of[-1] for trend, of in ROUNDS.items()}, "final", rows)
 
 
 def memory():
