@@ -178,6 +178,7 @@ static void restart(struct reader *r)
 {
     mt_heap_restart(r->heap);
     mt_ht_raw_restart(&r->raw);
+    mt_rec_note(r->rec, MT_NOTE_RAN_BEFORE, (int64_t)r->line.offset, 0);
 }
 
 /* ---- lines ---- */

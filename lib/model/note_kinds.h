@@ -26,6 +26,7 @@ enum mt_note_kind {
     MT_NOTE_CUT_MEMORY,     /* none in what was read of it */
     MT_NOTE_OUTSIDE,        /* records outside every op */
     MT_NOTE_BEFORE,         /* frees of blocks older than the recording */
+    MT_NOTE_RAN_BEFORE,     /* a program that allocated before its recorder was attached */
     MT_NOTE_DEVICE_EVENTS,  /* kernels and copies, which are not ops */
     MT_NOTE_OOM,            /* failed allocations */
     MT_NOTE_NO_TIMES,       /* events without a time: numbered instead */

@@ -24,6 +24,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_CUT_MEMORY] = "no_memory_before_cut",
     [MT_NOTE_OUTSIDE] = "outside_ops",
     [MT_NOTE_BEFORE] = "before_trace",
+    [MT_NOTE_RAN_BEFORE] = "ran_before",
     [MT_NOTE_DEVICE_EVENTS] = "device_events",
     [MT_NOTE_OOM] = "out_of_memory",
     [MT_NOTE_NO_TIMES] = "no_times",
@@ -127,6 +128,7 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_UNKNOWN_ACTION] = ABOUT(SUMS) | ABOUT(LEVELS),
     [MT_NOTE_HISTORY_CUT] = ABOUT(SUMS) | ABOUT(LEVELS) | ABOUT(LIFETIMES),
     [MT_NOTE_BEFORE] = ABOUT(LEVELS) | ABOUT(END) | ABOUT(LIFETIMES),
+    [MT_NOTE_RAN_BEFORE] = ABOUT(LEVELS) | ABOUT(END),
     [MT_NOTE_BAD_BASE] = ABOUT(LEVELS) | ABOUT(END),
     [MT_NOTE_BASE_TWICE] = ABOUT(LEVELS) | ABOUT(END),
     [MT_NOTE_BASE_DIFFERS] = ABOUT(LEVELS) | ABOUT(END),
@@ -215,6 +217,8 @@ static const char *const texts[MT_NOTE_N] = {
                         "Python between operators",
     [MT_NOTE_BEFORE] =
         "%N block/blocks (%B) freed here was/were allocated before the recording began",
+    [MT_NOTE_RAN_BEFORE] = "the recorder was attached to a program that ran already: what this had "
+                           "allocated by then is in no figure",
     [MT_NOTE_DEVICE_EVENTS] =
         "%N kernel and copy event/events on accelerators are not ops, and not stored",
     [MT_NOTE_OOM] = "%N allocation/allocations failed: out of memory",

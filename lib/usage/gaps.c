@@ -27,6 +27,7 @@ static const struct {
      "has no allocations: the recorder was perhaps not loaded into the program"},
     {MT_GAP_BEGIN, MT_NOTE_HISTORY_CUT, "has lost the oldest events of its history"},
     {MT_GAP_OLDER, MT_NOTE_BEFORE, "leaves out what was allocated before its recording began"},
+    {MT_GAP_OLDER, MT_NOTE_RAN_BEFORE, "leaves out what was allocated before its recording began"},
     {MT_GAP_KINDS, MT_NOTE_KINDS, "does not list all that is alive at its end"},
     {MT_GAP_PEAK, MT_NOTE_MOMENTS, "has moments only, between which more may have been alive"},
     {MT_GAP_PEAK, MT_NOTE_NO_PEAK, "has no moment that its recorder marked as the peak"},

@@ -209,6 +209,7 @@ CASES = {
     "unknown_action": (sample("unknown_actions"), LEVELS + SUMS),
     "history_cut": (sample("ring_cut"), LEVELS + SUMS + ["leaks", "leaks over runs"]),
     "before_trace": (text(HEAPTRACK + "- 0\n- 0\nR 1\n# strings: 2\n"), LEVELS + END),
+    "ran_before": (text(HEAPTRACK + "A\n+ 0\nR 1\n# strings: 2\n"), LEVELS + END),
     "bad_base": (trace(bad_base), LEVELS + END),
     "base_twice": (trace(base_twice), LEVELS + END),
     "base_differs": (trace(base_differs), LEVELS + END),
@@ -347,6 +348,8 @@ for name, log in (("older_freed", "- 0\n- 0\n"), ("older_freed_leak", "- 0\n- 0\
     for code, line in ((3, "--max-peak 1TiB"), (1, "--max-peak 0"), (3, "--max-at-end 1TiB"), (leaks, "--max-at-end 0")):
         m.check(m.run("check", run, *line.split(), codes=(0, 1, 3))[0] == code, run, line, code)
     m.check(m.run("leaks", run, "--fail", codes=(0, 1, 3))[0] == leaks, run, "leaks --fail", leaks)
+for code, line in ((3, "--max-peak 1TiB"), (1, "--max-peak 0"), (3, "--max-at-end 1TiB"), (1, "--max-at-end 0")):
+    m.check(m.run("check", "ran_before", *line.split(), codes=(0, 1, 3))[0] == code, "ran_before", line, code)
 for code, line in ((3, "--max-peak 1TiB"), (1, "--max-peak 0")):
     m.check(m.run("check", "no_peak", *line.split(), codes=(0, 1, 3))[0] == code, "no_peak", line, code)
 for kind, least in (("peak_unseen", 0), ("peak_at_most", 0), ("unwatched", 3)):

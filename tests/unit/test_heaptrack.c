@@ -51,11 +51,12 @@ static const struct summed_file files[] = {
     {"a block of no bytes", TABLES "a 0 1\n+ 0\n- 0\n+ 0\n" TRAILER,
      " alloc 0 n 2 peak 0 end 0 moments 1 ns 0\nmain 0/0/0\n"},
     {"attached later", TABLES "a a 1\n+ 0\nc 1\nA\n+ 0\n+ 0\n- 0\n" TRAILER,
-     " alloc 20 n 2 peak 20 end 10 moments 1 ns 1000000\nmain 20/20/10\n"},
+     " alloc 20 n 2 peak 20 end 10 moments 1 ns 1000000\nmain 20/20/10\n"
+     "note ran_before 1\n"},
     {"attached later: further figures of what came before are forgotten, too",
      TABLES "a a 1\n- 0\n+ 0\n- 0\n+ 0\n- 0\nA\n+ 0\n- 0\n" TRAILER,
      " alloc 10 n 1 peak 10 end 0 moments 1 ns 0\nmain 10/10/0\n"
-     "events 2\ntemporary_most_n  1\n"},
+     "note ran_before 1\nevents 2\ntemporary_most_n  1\n"},
     {"frees of what is older", TABLES "a a 1\n- 0\n+ 0\n" TRAILER,
      " alloc 10 n 1 peak 10 end 10 moments 1 ns 0\nmain 10/10/10\nnote before_trace 1\n"},
     {"a time before the last", TABLES "a a 1\nc 9\n+ 0\nc 5\nc 10\n" TRAILER,
@@ -140,8 +141,8 @@ static const struct summed_file raw[] = {
      " alloc 5 n 1 peak 5 end 5 moments 1 ns 9000000\n[p+0x210] 5/5/5\n"},
     {"attached later; further figures",
      RAW "A\n" MODULES CALLS "+ a 1 10\n- 10\n+ a 1 20\nA\n- 20\n+ 5 1 10\n- 10\n" RAW_END,
-     " alloc 5 n 1 peak 5 end 0 moments 1 ns 9000000\n[p+0x210] 5/5/0\nnote before_trace 1\nevents "
-     "3\n"
+     " alloc 5 n 1 peak 5 end 0 moments 1 ns 9000000\n[p+0x210] 5/5/0\nnote before_trace 1\n"
+     "note ran_before 2\nevents 3\n"
      "temporary_n  1\n"},
     {"no stack", RAW MODULES "+ a 0 10\n" RAW_END,
      " alloc 10 n 1 peak 10 end 10 outside 10/10/10 moments 1 ns 9000000\n"},
