@@ -39,11 +39,12 @@ static void skip(struct reader *r)
 /* ---- callers ---- */
 
 /* The node of a place in an object, by its symbols; MT_NONE: they say nothing. The log does not say
- * which build of the object it was. */
+ * which build of the object it was. Older versions of glibc write the address of the call itself,
+ * later ones where it lies in the object. */
 static uint32_t named_node(struct reader *r, const char *object, const char *place)
 {
     struct mt_fields f = mt_fields_of(place, strlen(place));
-    const struct mt_code_module is = {.path = object, .build_id = "", .of_calls = true};
+    const struct mt_code_module is = {.path = object, .build_id = "", .from_start = true, .of_calls = true};
     uint64_t returns_to;
     if (!r->opts->symbols || !*object || !mt_field_address(&f, &returns_to) || !returns_to)
         return MT_NONE;

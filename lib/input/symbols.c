@@ -37,7 +37,7 @@ void mt_symbols_free(struct mt_symbols *s)
 uint32_t mt_symbols_module(struct mt_symbols *s, const struct mt_code_module *m)
 {
     struct mt_buf key = {0};
-    mt_buf_addf(&key, "%s %d%d ", m->build_id, m->by_offset, m->of_calls);
+    mt_buf_addf(&key, "%s %d%d%d ", m->build_id, m->by_offset, m->from_start, m->of_calls);
     mt_buf_add(&key, (const char *)m->parts, m->part_n * sizeof *m->parts);
     mt_buf_adds(&key, m->path);
     uint32_t id = mt_strtab_add(&s->keys, key.s, key.n);
@@ -104,6 +104,23 @@ static bool is_likely(const struct mt_symbols_module *m, uint64_t address)
     return proven || !m->is.of_calls || (!m->x86 && !m->arm64) || is_call(m, address);
 }
 
+/* Where the file begins in memory, as it was linked: 0 but for programs that lie at fixed addresses. */
+static uint64_t start_of(const struct mt_symbols_module *m)
+{
+    uint64_t start = UINT64_MAX;
+    for (size_t i = 0; i < m->loads.n; i++)
+        start = m->loads.v[i].address < start ? m->loads.v[i].address : start;
+    return start & ~(uint64_t)(MT_SYMBOLS_PAGE - 1);
+}
+
+/* The address of a place in code that is likely, else that of any. */
+static bool find_address(const struct mt_symbols_module *m, uint64_t place, uint64_t *address)
+{
+    return (m->is.from_start && address_of(m, place + start_of(m), address) &&
+            is_likely(m, *address)) ||
+           address_of(m, place, address);
+}
+
 size_t mt_symbols_at(struct mt_symbols *s, uint32_t module, uint64_t place,
                      const struct mt_code_frame **frames)
 {
@@ -113,7 +130,7 @@ size_t mt_symbols_at(struct mt_symbols *s, uint32_t module, uint64_t place,
     if (!m->opened)
         mt_symbols_open(s, m);
     m->opened = true;
-    if (m->why == MT_SYMBOLS_FOUND && address_of(m, place, &address)) {
+    if (m->why == MT_SYMBOLS_FOUND && find_address(m, place, &address)) {
         if (is_likely(m, address))
             mt_symbols_find(s, m, address);
         else

@@ -34,8 +34,9 @@ struct mt_code_module {
      * of places by offset, those mapped with code: offsets and sizes in the file. */
     const struct mt_code_part *parts;
     size_t part_n;
-    bool by_offset; /* places are offsets in the file, else addresses as it was linked */
-    bool of_calls;  /* all places are in calls */
+    bool by_offset;  /* places are offsets in the file, else addresses as it was linked */
+    bool from_start; /* the latter count from where the file begins in memory, or do not */
+    bool of_calls;   /* all places are in calls */
 };
 
 /* Number of a module. What m points at is copied. Nothing is opened yet. */

@@ -11,6 +11,8 @@
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 
+enum { MT_SYMBOLS_PAGE = 4096 };
+
 /* Why a place has no name. */
 enum mt_symbols_why {
     MT_SYMBOLS_FOUND,
