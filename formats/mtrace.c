@@ -44,7 +44,8 @@ static void skip(struct reader *r)
 static uint32_t named_node(struct reader *r, const char *object, const char *place)
 {
     struct mt_fields f = mt_fields_of(place, strlen(place));
-    const struct mt_code_module is = {.path = object, .build_id = "", .from_start = true, .of_calls = true};
+    const struct mt_code_module is = {
+        .path = object, .build_id = "", .from_start = true, .of_calls = true};
     uint64_t returns_to;
     if (!r->opts->symbols || !*object || !mt_field_address(&f, &returns_to) || !returns_to)
         return MT_NONE;

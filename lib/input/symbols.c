@@ -104,7 +104,8 @@ static bool is_likely(const struct mt_symbols_module *m, uint64_t address)
     return proven || !m->is.of_calls || (!m->x86 && !m->arm64) || is_call(m, address);
 }
 
-/* Where the file begins in memory, as it was linked: 0 but for programs that lie at fixed addresses. */
+/* Where the file begins in memory, as it was linked: 0 but for programs that lie at fixed
+ * addresses. */
 static uint64_t start_of(const struct mt_symbols_module *m)
 {
     uint64_t start = UINT64_MAX;

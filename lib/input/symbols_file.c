@@ -160,7 +160,8 @@ static bool has_mapping(const struct mt_symbols_module *m, const struct mt_code_
     for (size_t i = 0; i < m->loads.n; i++) {
         const struct mt_symbols_load *l = &m->loads.v[i];
         uint64_t first = l->offset & ~(uint64_t)(MT_SYMBOLS_PAGE - 1);
-        uint64_t end = (l->offset + l->file_n + MT_SYMBOLS_PAGE - 1) & ~(uint64_t)(MT_SYMBOLS_PAGE - 1);
+        uint64_t end =
+            (l->offset + l->file_n + MT_SYMBOLS_PAGE - 1) & ~(uint64_t)(MT_SYMBOLS_PAGE - 1);
         if (l->is_code && p->start == first && p->size == end - first)
             return true;
     }
