@@ -1,4 +1,5 @@
 #include "formats/native_frames.h"
+#include "formats/rust_names.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -56,8 +57,8 @@ void mt_native_plain_name(struct mt_buf *out, const char *s)
             break;
         if (strncmp(s, anonymous, sizeof anonymous - 1) == 0) {
             s += sizeof anonymous - 1;
-        } else if (ends_in_operator(out, start) && strchr("<>(-", *s)) {
-            size_t n = *s == '(' ? 2 : strspn(s, "<>-=");
+        } else if (ends_in_operator(out, start) && strchr("<>([-", *s)) {
+            size_t n = *s == '(' || *s == '[' ? 2 : strspn(s, "<>-=");
             mt_buf_add(out, s, n < strlen(s) ? n : strlen(s));
             s += n < strlen(s) ? n : strlen(s);
         } else if (*s == '<') {
@@ -171,7 +172,8 @@ static bool has_other_name(const char *name, const char **other)
     return strcmp(name, "__pthread_create_2_1") == 0;
 }
 
-void mt_native_name(struct mt_buf *out, const char *name, const char *object)
+/* The name as it is read by people. */
+static void add_name(struct mt_buf *out, const char *name, const char *object)
 {
     static const char internal[] = "__GI_"; /* of glibc: the same function */
     size_t start = out->n;
@@ -198,6 +200,13 @@ void mt_native_name(struct mt_buf *out, const char *name, const char *object)
     n = without_version(out->s + start, n);
     n = without_hash(out->s + start, n);
     out->s[out->n = start + n] = '\0';
+}
+
+void mt_native_name(struct mt_buf *out, const char *name, const char *object)
+{
+    struct mt_buf rust = {0};
+    add_name(out, mt_rust_unescaped(&rust, name) ? rust.s : name, object);
+    mt_buf_free(&rust);
 }
 
 /* ---- kinds ---- */
