@@ -244,6 +244,29 @@ static void tidies_in_the_last_step(void **unused)
     mt_levels_free(&l);
 }
 
+/* The last step, which nothing ends, is judged where it is the sixth. */
+static void six_steps_are_left(void **unused)
+{
+    struct mt_step rows[20];
+    const struct mt_steps steps = {.all = {rows, MT_ARRAY_LEN(rows), 0}, .dur_ns = 2000 * ms};
+    struct mt_growth_wanted wanted = {.steps = &steps, .timed = true};
+    struct mt_levels l;
+    struct mt_growth g;
+    (void)unused;
+    for (int i = 0; i < 20; i++)
+        rows[i] =
+            (struct mt_step){.number = i, .start_ns = i * 90 * ms, .end_ns = (i + 1) * 90 * ms};
+    rows[19].end_ns = 2000 * ms;
+    make(leak, 2000 * ms, 3 * ms, 0, &l, &wanted);
+    for (wanted.warmup = 12; wanted.warmup < 17; wanted.warmup++) {
+        double left = 20 - (double)wanted.warmup;
+        mt_growth_find(&l, &wanted, &g);
+        assert_int_equal(g.verdict, left < 6 ? MT_GROWTH_SHORT : MT_GROWTH_GROWS);
+        assert_true(g.units == (left > 6 ? left - 1 : left));
+    }
+    mt_levels_free(&l);
+}
+
 /* What wanders at random has no drift: hardly ever does it seem to grow. */
 static void random_walks(void **unused)
 {
@@ -486,6 +509,7 @@ int main(void)
         cmocka_unit_test(verdicts_by_time),
         cmocka_unit_test(verdicts_by_step),
         cmocka_unit_test(tidies_in_the_last_step),
+        cmocka_unit_test(six_steps_are_left),
         cmocka_unit_test(random_walks),
         cmocka_unit_test(too_short),
         cmocka_unit_test(what_stands_out),
