@@ -1,6 +1,8 @@
-/* lib/analysis/growth.h, of processes in a database: what of one is judged, and what is doubted. */
+/* lib/analysis/growth.h, of processes in a database: what of one is judged, what is doubted, and
+ * what check is told of it. */
 #include "lib/analysis/growth.h"
 
+#include "lib/analysis/baseline_parts.h"
 #include "lib/build/build.h"
 #include "lib/model/process.h"
 #include "lib/run/knows.h"
@@ -45,6 +47,10 @@ static int64_t leaves_little(double s)
 {
     return s >= 6 ? 100 * MIB + MIB / 4 : 100 * MIB;
 }
+static int64_t rises_at_last(double s)
+{
+    return (s >= 36 ? 140 : 100) * MIB;
+}
 /* Mapped files, of a process that leaks a MiB in a second. */
 static int64_t none_mapped(double s)
 {
@@ -82,56 +88,80 @@ struct row {
     enum mt_growth_unit unit;
     bool loads, refills;
     int64_t most_b; /* if not 0: that it can have grown by in its window, within 512 KiB */
+    unsigned gaps;
+    const char *by_step, *by_minute; /* why check knows no growth, in part; NULL: it does */
+    int64_t doubt_b;                 /* of the peak */
 };
 static const struct row rows[] = {
-    {"a leak", leak, .seconds = 40, .want = MT_GROWTH_GROWS, .unit = MT_PER_MINUTE},
-    {"flat", flat, .seconds = 40, .want = MT_GROWTH_FLAT, .unit = MT_PER_MINUTE},
+    {"a leak", leak, .seconds = 40, .want = MT_GROWTH_GROWS, .unit = MT_PER_MINUTE,
+     .by_step = "has no steps"},
+    {"flat", flat, .seconds = 40, .want = MT_GROWTH_FLAT, .unit = MT_PER_MINUTE,
+     .by_step = "has no steps"},
+    {"falls", falls, .seconds = 40, .want = MT_GROWTH_FALLS, .unit = MT_PER_MINUTE,
+     .by_step = "has no steps"},
+    {"rises at last", rises_at_last, .seconds = 40, .want = MT_GROWTH_UNKNOWN,
+     .unit = MT_PER_MINUTE, .by_step = "has no steps", .by_minute = "rises shortly before"},
     {"a leak, looked at late", leak, .first = 4, .seconds = 40, .want = MT_GROWTH_GROWS,
-     .unit = MT_PER_MINUTE},
+     .unit = MT_PER_MINUTE, .by_step = "has no steps"},
     {"a leak by steps", leak, .seconds = 40, .steps = 40, .want = MT_GROWTH_GROWS},
-    {"too few steps", leak, .seconds = 40, .steps = 4, .want = MT_GROWTH_SHORT},
+    {"too few steps", leak, .seconds = 40, .steps = 4, .want = MT_GROWTH_SHORT,
+     .by_step = "is too short", .by_minute = "is too short"},
+    {"others were not seen", leak, .seconds = 40, .steps = 40, .note = MT_NOTE_UNWATCHED,
+     .want = MT_GROWTH_GROWS, .gaps = MT_GAP_WATCH},
+    {"a peak was not seen", leak, .seconds = 40, .steps = 40, .note = MT_NOTE_PEAK_UNSEEN,
+     .want = MT_GROWTH_GROWS},
     /* behind a profiler */
     {"a profiler that leaves nothing", profiled, .profiler = at_5_to_15, .seconds = 40,
-     .want = MT_GROWTH_FLAT, .part = MT_PART_BEHIND, .unit = MT_PER_MINUTE},
+     .want = MT_GROWTH_FLAT, .part = MT_PART_BEHIND, .unit = MT_PER_MINUTE,
+     .by_step = "has steps only while PyTorch's profiler", .doubt_b = 50 * MIB},
     {"a profiler that leaves 40 MiB", leaves, .profiler = at_5_to_15, .seconds = 40,
      .want = MT_GROWTH_UNKNOWN, .part = MT_PART_BEHIND, .unit = MT_PER_MINUTE, .refills = true,
-     .most_b = 40 * MIB},
+     .most_b = 40 * MIB, .by_step = "has steps only", .doubt_b = 40 * MIB},
     {"a profiler that leaves 256 KiB", leaves_little, .profiler = at_5_to_15, .seconds = 40,
-     .want = MT_GROWTH_FLAT, .part = MT_PART_BEHIND, .unit = MT_PER_MINUTE},
+     .want = MT_GROWTH_FLAT, .part = MT_PART_BEHIND, .unit = MT_PER_MINUTE,
+     .by_step = "has steps only", .doubt_b = MIB / 4},
     {"a leak behind a profiler", leak, .profiler = at_5_to_15, .seconds = 40,
-     .want = MT_GROWTH_GROWS, .part = MT_PART_BEHIND, .unit = MT_PER_MINUTE},
+     .want = MT_GROWTH_GROWS, .part = MT_PART_BEHIND, .unit = MT_PER_MINUTE,
+     .by_step = "has steps only", .doubt_b = 40 * MIB - 49 * MIB / 10},
     {"steps that end with the profiler", leak, .profiler = at_5_to_15, .seconds = 40, .steps = 14,
-     .want = MT_GROWTH_GROWS, .part = MT_PART_BEHIND, .unit = MT_PER_MINUTE},
+     .want = MT_GROWTH_GROWS, .part = MT_PART_BEHIND, .unit = MT_PER_MINUTE,
+     .by_step = "has steps only", .doubt_b = 40 * MIB - 49 * MIB / 10},
     {"a profiler to the end", leak, .profiler = to_the_end, .seconds = 40,
-     .want = MT_GROWTH_UNKNOWN, .part = MT_PART_NONE, .unit = MT_PER_MINUTE},
+     .want = MT_GROWTH_UNKNOWN, .part = MT_PART_NONE, .unit = MT_PER_MINUTE,
+     .by_step = "has PyTorch's profiler in", .by_minute = "has PyTorch's profiler in",
+     .doubt_b = 40 * MIB - 49 * MIB / 10},
     {"a profiler until shortly before the end", leak, .profiler = before_the_last, .seconds = 40,
-     .want = MT_GROWTH_UNKNOWN, .part = MT_PART_NONE, .unit = MT_PER_MINUTE},
+     .want = MT_GROWTH_UNKNOWN, .part = MT_PART_NONE, .unit = MT_PER_MINUTE,
+     .by_step = "has PyTorch's profiler in", .by_minute = "has PyTorch's profiler in",
+     .doubt_b = 40 * MIB - 49 * MIB / 10},
     {"a profiler in another process", leak, .profiler = of_another, .seconds = 40,
-     .want = MT_GROWTH_GROWS, .unit = MT_PER_MINUTE},
+     .want = MT_GROWTH_GROWS, .unit = MT_PER_MINUTE, .by_step = "has no steps"},
     {"too few steps, of another process", leak, .profiler = of_another, .seconds = 40, .steps = 4,
-     .want = MT_GROWTH_GROWS, .unit = MT_PER_MINUTE},
+     .want = MT_GROWTH_GROWS, .unit = MT_PER_MINUTE, .by_step = "has no steps"},
     /* programs that begin */
     {"maps nothing", leak, none_mapped, .seconds = 40, .want = MT_GROWTH_GROWS,
-     .unit = MT_PER_MINUTE},
+     .unit = MT_PER_MINUTE, .by_step = "has no steps"},
     {"maps a quarter", leak, some_mapped, .seconds = 40, .want = MT_GROWTH_UNKNOWN,
-     .unit = MT_PER_MINUTE, .loads = true},
-    {"maps a 25th", leak, few_mapped, .seconds = 40, .want = MT_GROWTH_GROWS,
-     .unit = MT_PER_MINUTE},
+     .unit = MT_PER_MINUTE, .loads = true, .by_step = "has no steps"},
+    {"maps a 25th", leak, few_mapped, .seconds = 40, .want = MT_GROWTH_GROWS, .unit = MT_PER_MINUTE,
+     .by_step = "has no steps"},
     {"maps most of it", leak, most_mapped, .seconds = 40, .want = MT_GROWTH_GROWS,
-     .unit = MT_PER_MINUTE},
+     .unit = MT_PER_MINUTE, .by_step = "has no steps"},
     {"maps a quarter for longer", leak, some_mapped, .seconds = 80, .want = MT_GROWTH_GROWS,
-     .unit = MT_PER_MINUTE},
+     .unit = MT_PER_MINUTE, .by_step = "has no steps"},
     {"maps a quarter by steps", leak, some_mapped, .seconds = 40, .steps = 40,
      .want = MT_GROWTH_GROWS},
     {"maps, and is flat", flat, some_mapped, .seconds = 40, .want = MT_GROWTH_FLAT,
-     .unit = MT_PER_MINUTE},
+     .unit = MT_PER_MINUTE, .by_step = "has no steps"},
     {"ran before", leak, some_mapped, .seconds = 40, .note = MT_NOTE_ATTACHED,
-     .want = MT_GROWTH_GROWS, .unit = MT_PER_MINUTE},
+     .want = MT_GROWTH_GROWS, .unit = MT_PER_MINUTE, .by_step = "has no steps"},
     /* logs of several processes */
     {"of several, and grows", leak, .seconds = 40, .note = MT_NOTE_PROCESSES,
-     .want = MT_GROWTH_UNKNOWN, .unit = MT_PER_MINUTE},
+     .want = MT_GROWTH_UNKNOWN, .unit = MT_PER_MINUTE, .gaps = MT_GAP_MIXED,
+     .by_step = "was written by several", .by_minute = "was written by several"},
     {"of several, and falls", falls, .seconds = 40, .note = MT_NOTE_PROCESSES,
-     .want = MT_GROWTH_FALLS, .unit = MT_PER_MINUTE},
+     .want = MT_GROWTH_FALLS, .unit = MT_PER_MINUTE, .gaps = MT_GAP_MIXED,
+     .by_step = "was written by several", .by_minute = "was written by several"},
 };
 
 /* ---- recordings ---- */
@@ -192,15 +222,69 @@ static void drop(struct kept *k)
     unlink(k->path);
 }
 
+static void find(struct kept *k, const char *device, struct mt_run_device *out)
+{
+    struct mt_err err = MT_ERR_INIT;
+    bool none;
+    int others;
+    OK(mt_run_device(k->db, &k->run, device, out, &none, &others, &err));
+    assert_false(none);
+}
+
 static void judge(struct kept *k, const char *device, struct mt_growth_process *out)
 {
     struct mt_err err = MT_ERR_INIT;
     struct mt_run_device d;
-    bool none;
-    int others;
-    OK(mt_run_device(k->db, &k->run, device, &d, &none, &others, &err));
-    assert_false(none);
+    find(k, device, &d);
     OK(mt_growth_load(k->db, &k->run, &d, &k->steps, 1, out, NULL, &err));
+}
+
+/* ---- what check is told ---- */
+
+/* A rate is rounded up, and what is not seen to grow may be nothing. */
+static void check_known(const struct mt_baseline_other *o, const struct mt_growth *g, double by)
+{
+    const bool grows = g->verdict == MT_GROWTH_GROWS;
+    assert_true(o->known && o->words && o->words[0]);
+    assert_int_equal(o->grows, grows);
+    assert_true(fabs((double)o->v - g->rate * by) < 2);
+    assert_true(fabs((double)o->low - g->least * by) < 2);
+    assert_true(fabs((double)o->high - g->most * by) < 2);
+    assert_int_equal(o->more, o->high > o->v ? o->high - o->v : 0);
+    assert_int_equal(o->less, grows ? o->v - o->low : o->v > 0 ? o->v : 0);
+}
+
+static void check_told(const struct row *row, const struct mt_growth_process *p,
+                       const struct mt_baseline_device *d)
+{
+    const char *const why[] = {row->by_step, row->by_minute};
+    const double in_a_minute = row->steps && p->growth.unit == MT_PER_STEP ? 60 : 1;
+    for (int i = 0; i < 2; i++) {
+        const struct mt_baseline_other *o =
+            &d->other[mt_baseline_other(i ? MT_FIG_RSS_PER_MINUTE_B : MT_FIG_RSS_PER_STEP_B)];
+        if (!why[i])
+            check_known(o, &p->growth, i ? in_a_minute : 1);
+        else if (o->known || !o->why || strncmp(o->why, why[i], strlen(why[i])) != 0)
+            fail_msg("by %s: %s", i ? "minute" : "step", o->why ? o->why : "no reason");
+        assert_int_equal(o->least, !why[i] && row->gaps);
+        assert_false(o->young);
+    }
+    assert_int_equal(d->doubt[MT_FIG_AT_PEAK_B], row->doubt_b);
+    assert_int_equal(d->profiled, row->part == MT_PART_BEHIND || row->part == MT_PART_NONE);
+}
+
+static void ask_check(struct kept *k, const struct row *row, const struct mt_growth_process *p)
+{
+    struct mt_err err = MT_ERR_INIT;
+    struct mt_baseline b = {.warmup = 1};
+    struct mt_baseline_device to = {0};
+    struct mt_run_device d;
+    find(k, "process", &d);
+    mt_strtab_init(&b.texts);
+    to.v[MT_FIG_AT_PEAK_B] = d.peak_b;
+    OK(mt_baseline_measure_process(k->db, &k->run, &d, p->gaps, &k->steps, &b, &to, &err));
+    check_told(row, p, &to);
+    mt_strtab_free(&b.texts);
 }
 
 /* ---- tests ---- */
@@ -233,8 +317,10 @@ static void of_a_process(void **state)
     assert_false(p.young);
     assert_int_equal(p.there.from_ns, 0); /* the command was there from the begin on */
     assert_int_equal(p.there.to_ns, row->seconds * SEC);
+    assert_int_equal(p.gaps, row->gaps);
     if (row->most_b && fabs(p.growth.most * p.growth.units - (double)row->most_b) > MIB / 2.0)
         fail_msg("%.0f at most", p.growth.most * p.growth.units);
+    ask_check(&k, row, &p);
     drop(&k);
 }
 
