@@ -208,8 +208,10 @@ bool mt_strace_is_call(const struct mt_fields *f)
         "?\?\?("; /* the thread ended before strace could ask what it called */
     const size_t n = (size_t)(f->end - f->p);
     const char *end = memchr(f->p, '(', n);
-    return is_mark(f) || (n >= sizeof gone && memcmp(f->p, gone, sizeof gone - 1) == 0) ||
-           (end && is_name(f->p, (size_t)(end - f->p)));
+    if (mt_strace_is_known(f) || (n >= sizeof gone && memcmp(f->p, gone, sizeof gone - 1) == 0))
+        return true;
+    return end && is_name(f->p, (size_t)(end - f->p)) &&
+           (memmem(end, (size_t)(f->end - end), " = ", 3) || mt_call_ends(f, " ...>"));
 }
 
 /* Whether a number with a fraction stands there, and takes it. */
@@ -233,6 +235,7 @@ static bool is_sum(struct mt_fields f)
 static enum mt_status read_call(struct mt_strace *r, uint64_t pid, bool timed, int64_t t,
                                 struct mt_fields f, struct mt_err *err)
 {
+    MT_TRY(mt_strace_happen(r, err));
     MT_TRY(mt_strace_leave(r, err));
     MT_TRY(mt_strace_time(r, timed, t, err));
     struct mt_fields call = f, program = f;
@@ -258,7 +261,6 @@ static enum mt_status read_line(struct mt_strace *r, struct mt_err *err)
         mt_strace_frame(r, f);
         return MT_OK;
     }
-    MT_TRY(mt_strace_happen(r, err));
     uint64_t pid = mt_call_pid(&f);
     struct mt_call_clock clock = r->clock;
     int64_t t;
@@ -272,8 +274,10 @@ static enum mt_status read_line(struct mt_strace *r, struct mt_err *err)
         r->clock = clock;
     if (is_call)
         return read_call(r, pid, timed, t, f, err);
-    if (is_damaged(&f) || hides_call(&f))
+    if (is_damaged(&f) || hides_call(&f)) {
         mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
+        return mt_strace_happen(r, err); /* what follows is its stack, not that of the one before */
+    }
     return MT_OK;
 }
 
@@ -327,6 +331,7 @@ static bool is_call(const char *s, size_t n, bool *memory)
     mt_call_time(&f, &none, &t);
     mt_call_place(&f);
     mt_field_blanks(&f);
+    *memory = false;
     if (mt_field_take(&f, "<... ") || mt_field_take(&f, "+++ ") || mt_field_take(&f, "--- SIG"))
         return true;
     const char *end = memchr(f.p, '(', (size_t)(f.end - f.p));
@@ -341,11 +346,13 @@ static bool is_call(const char *s, size_t n, bool *memory)
     return ends || later;
 }
 
-/* Most lines are calls, and one of them maps memory. */
+/* Most lines are calls, and one of them maps memory. Where a program prints more, several do: then
+ * it is what the log is of, unless that is memory that the program printed. */
 static int strace_probe(const char *head, size_t n)
 {
-    size_t line_n = 0, call_n = 0;
-    bool memory = false;
+    enum { SURE = 91, CALLS = 45, AMONG_OTHERS = 20, SEVERAL = 4 };
+    size_t line_n = 0, call_n = 0, memory_n = 0;
+    bool memory;
     const char *p = head, *end = head + n;
     for (const char *stop; p < end && (stop = memchr(p, '\n', (size_t)(end - p))); p = stop + 1) {
         size_t length = (size_t)(stop - p);
@@ -353,8 +360,11 @@ static int strace_probe(const char *head, size_t n)
             continue;
         line_n++;
         call_n += is_call(p, length, &memory);
+        memory_n += memory;
     }
-    return line_n && 2 * call_n > line_n ? memory ? 91 : line_n > 2 ? 45 : 0 : 0;
+    if (2 * call_n <= line_n)
+        return memory_n >= SEVERAL ? AMONG_OTHERS : 0;
+    return memory_n ? SURE : line_n > 2 ? CALLS : 0;
 }
 
 const struct mt_reader mt_reader_strace = {

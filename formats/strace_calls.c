@@ -186,7 +186,8 @@ static bool take_args(struct mt_strace *r, enum mt_strace_what what,
 {
     struct mt_fields a = call->args, result = call->result, prot, flags, fd;
     uint64_t *at = &r->next.at, returned = 0;
-    bool is_address = take_address(&result, &returned) && mt_strace_ends(&result);
+    const bool is_address =
+        take_address(&result, &returned) && returned && mt_strace_ends(&result); /* not "a = 0" */
     switch (what) {
     case MT_STRACE_MAPS:
         if (!take_address(&a, at) || !take_size(&a, &r->next.bytes))

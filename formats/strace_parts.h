@@ -126,7 +126,8 @@ bool mt_strace_makes(const char *name, size_t n);
 /* Whether figures would lack it: it is of memory, or makes or runs a process. */
 bool mt_strace_counts(const char *name, size_t n);
 /* Behind number, time and place of a line. Whether it is strace that wrote it: the end of a call, a
- * sign, or a call that is read; the same, or any call, as a program may print it, too. */
+ * sign, or a call that is read; the same, or any call that ends there or later, as a program may
+ * print it, too. */
 bool mt_strace_is_known(const struct mt_fields *f);
 bool mt_strace_is_call(const struct mt_fields *f);
 /* A number, decimal or behind "0x". */

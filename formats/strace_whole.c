@@ -48,11 +48,13 @@ static struct mt_fields call_in(const struct mt_strace *r, const char *s, size_t
     return f;
 }
 
-/* Whose line it is that has begun is known before strace follows another one. */
+/* Whose line it is that has begun is known before strace follows another one. The call before it
+ * has its whole stack. */
 static enum mt_status settle(struct mt_strace *r, size_t begun, struct mt_err *err)
 {
     uint64_t pid;
     uint32_t thread;
+    MT_TRY(mt_strace_happen(r, err));
     const struct mt_fields f = call_in(r, r->line.s, begun, &pid);
     if (pid || f.p == f.end || !mt_strace_is_known(&f))
         return MT_OK;
@@ -75,45 +77,64 @@ static bool is_begun(const struct mt_strace *r, const char *s, size_t n, struct 
            (makes || (end + 1 < f->end && strchr("0N\"", end[1]))); /* what arguments begin with */
 }
 
+/* Whether no fewer of its digits are whole pages, too. */
+static bool is_one_size(uint64_t v, uint64_t base)
+{
+    bool one = true;
+    for (v /= base; v && one; v /= base)
+        one = v % PAGE != 0;
+    return one;
+}
+
 /* Of what a program printed behind a call's arguments nobody knows where it begins. That does not
- * matter but behind munmap(): its size ends where the digits do, if these are whole pages. */
+ * matter but behind munmap(): its size ends where the digits do, if these are whole pages.
+ * "40960.5" may be "4096" and "0.5"; before a letter no program prints a "0". */
 static bool cut_print(struct mt_fields *f)
 {
-    struct mt_fields at = *f;
+    enum { DECIMAL = 10, HEX = 16 };
+    struct mt_fields at = *f, size;
     uint64_t v;
     if (!mt_field_take(&at, "munmap("))
         return true;
-    if (!mt_field_address(&at, &v) || !mt_field_take(&at, ",") || !mt_strace_number(&at, &v) ||
-        v % PAGE)
+    if (!mt_field_address(&at, &v) || !mt_field_take(&at, ","))
         return false;
+    size = at;
+    if (!mt_strace_number(&at, &v) || v % PAGE)
+        return false;
+    const bool words = at.p < at.end && *at.p != 'x' && (*at.p | 0x20) - 'a' + 0u < 26;
     f->end = at.p;
-    return true;
+    return words || is_one_size(v, mt_field_take(&size, "0x") ? HEX : DECIMAL);
 }
 
 /* The program printed behind the begin of a call. */
 static enum mt_status hold(struct mt_strace *r, struct mt_fields f, struct mt_err *err)
 {
+    MT_TRY(settle(r, r->line.n, err));
     if (!cut_print(&f)) {
         mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
         return MT_OK;
     }
-    MT_TRY(settle(r, r->line.n, err));
     mt_buf_set(&r->held, r->line.s, (size_t)(f.end - r->line.s));
     r->held_at = r->line.offset;
     r->torn = true;
     return MT_OK;
 }
 
-/* Whether the line is how a call goes on when it returns, or when another thread has a line. */
+static bool begins(const struct mt_line *line, const char *text)
+{
+    const size_t n = strlen(text);
+    return line->n >= n && memcmp(line->s, text, n) == 0;
+}
+
+/* Whether the line is how a call goes on when it returns, or when another thread has a line; ")"
+ * alone may be the program's. */
 static bool is_rest(const struct mt_line *line)
 {
-    static const char *const begins[] = {")", " => ", ", ", " <unfinished ...>"};
-    for (size_t i = 0; i < MT_ARRAY_LEN(begins); i++) {
-        const size_t n = strlen(begins[i]);
-        if (line->n >= n && memcmp(line->s, begins[i], n) == 0)
-            return true;
-    }
-    return false;
+    struct mt_fields f = mt_fields_of(line->s, line->n);
+    if (begins(line, ")"))
+        return mt_field_take(&f, ")") && mt_field_take(&f, "= ");
+    return begins(line, " <unfinished ...>") ||
+           ((begins(line, " => ") || begins(line, ", ")) && memmem(line->s, line->n, " = ", 3));
 }
 
 void mt_strace_unended(struct mt_strace *r)
@@ -131,6 +152,7 @@ static enum mt_status attached(struct mt_strace *r, size_t begun, uint64_t pid, 
         MT_TRY(settle(r, begun, err));
         r->held_at = line->offset;
         r->torn = is_begun(r, line->s, begun, &f);
+        begun = memchr(line->s, '(', begun) ? begun : 0; /* else it is no call's */
     }
     mt_buf_add(&r->held, line->s, r->held.n + begun < MT_STRACE_LINE_MAX ? begun : 0);
     mt_strace_attached(r, pid);

@@ -53,6 +53,32 @@ static const struct summed_file files[] = {
      "munmap(0x10000, 4096) = 0\nmmap(NULL, 4096, " RW ") = 0x10000\nbrk(NULLbye\n",
      " alloc 8192 n 2 peak 4096 end 4096 moments 3 events 3\n"
      "[anonymous memory] 8192/4096/4096\nnote skipped 2\n"},
+    {"calls that a program printed what looks like one into",
+     "[pid 7] mmap(NULL, 4096, " RW "Net(\n  (fc): Linear(1)\n)\n) = 0x10000\n"
+     "[pid 8] mmap(NULL, 8192, " RW "), 5\n, 6\n) = 0x20000\nNet(\n"
+     "[pid 7] munmap(0x10000, 4096Net(\n)\n <unfinished ...>\n[pid 7] <... munmap resumed>) = 0\n",
+     " alloc 12288 n 2 peak 12288 end 8192 moments 3 events 3\n"
+     "[anonymous memory] 12288/12288/8192\n"},
+    {"sizes that a program printed digits behind, and a result that it printed",
+     "[pid 7] mmap(NULL, 81920, " RW ") = 0x10000\n[pid 7] munmap(0x10000, 40960.5\n) = 0\n"
+     "[pid 7] munmap(0x10000, 0x10000.5\n) = 0\n[pid 7] munmap(0x10000, 4096012\n) = 0\n"
+     "[pid 7] munmap(0x10000, 40960step 1\n) = 0\n[pid 7] munmap(0x1a000, 81920.5\n) = 0\n"
+     "[pid 7] munmap(0x1a000, 8192.5\n) = 0\n[pid 7] mmap(NULL, 4096, " RW "a = 0\n) = 0x40000\n",
+     " alloc 81920 n 1 peak 81920 end 32768 moments 3 events 3\n"
+     "[anonymous memory] 81920/81920/32768\nnote skipped 5\n"},
+    {"what a program printed before strace said that it follows another",
+     "[pid 7] mmap(NULL, 4096, " RW ") = 0x10000\nloss: 5strace: Process 8 attached\n"
+     "[pid 8] mmap(NULL, 8192, " RW ") = 0x20000\n",
+     " alloc 12288 n 2 peak 12288 end 12288 moments 2 events 2\n"
+     "[anonymous memory] 12288/12288/12288\n"},
+    {"stacks that a program printed into, and of calls behind what it printed",
+     "[pid 7] mmap(NULL, 4096, " RW ") = 0x10000\nstep 1\nNet(\n"
+     " > /usr/lib/libc.so.6(mmap+0x13) [0x13]\n)\n > /tmp/app(work+0x5) [0x15]\n"
+     "[pid 7] mmap(NULL, 8192, " RW ") = 0x20000\n5%[pid 8] mmap(NULL, 4096, " RW ") = 0x30000\n"
+     " > /tmp/app(other+0x5) [0x25]\n[pid 8] mmap(NULL, 4096, " RW "done\n"
+     " > /tmp/app(other+0x5) [0x25]\n) = 0x40000\n > /tmp/app(third+0x5) [0x35]\n",
+     " alloc 16384 n 3 peak 16384 end 16384 moments 3 events 3\nwork 4096/4096/4096\n"
+     "[anonymous memory] 8192/8192/8192\nthird 4096/4096/4096\nnote skipped 1\n"},
     {"a process that a program printed into the making of",
      "mmap(NULL, 4096, " RW ") = 0x10000\nclone(child_stack=NULL, flags=SIGCHLDhello\n"
      "strace: Process 8 attached\nchild\n, child_tidptr=0x0) = 8\n"
@@ -392,6 +418,12 @@ static const struct looks {
     {"other calls", "1 2.5 getpid() = 3\n1 2.5 read(3, \"a = b\", 5) = 5\n1 2.5 getpid() = 3\n",
      45},
     {"a line of one", "getpid() = 3\n", 0},
+    {"several of memory among more lines of the program",
+     "brk(NULL) = 0x1000\nbrk(NULL) = 0x1000\nbrk(NULL) = 0x1000\nbrk(NULL) = 0x1000\n"
+     "a\nb\nc\nd\ne\nf\ng\n",
+     20},
+    {"some of memory among more lines of the program",
+     "brk(NULL) = 0x1000\nbrk(NULL) = 0x1000\nbrk(NULL) = 0x1000\na\nb\nc\nd\n", 0},
     {"calls of a library", "malloc(128) = 0x10\n1 a->free(0x10) = <void>\n", 0},
     {"text", "hello (you)\nhow are you?\n", 0},
     {"nothing", "", 0},
