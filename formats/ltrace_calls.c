@@ -45,13 +45,21 @@ static const struct {
     {"operator delete", true, MT_LTRACE_FREES},
 };
 
+/* Where the types end that begin there, if any do, of a call that ltrace -C names. */
+static const char *behind_types(const char *open, const char *end)
+{
+    enum { LONGEST = 128 }; /* "(unsigned long, std::align_val_t, std::nothrow_t const&)(" */
+    const size_t n = (size_t)(end - open);
+    return memmem(open, n < LONGEST ? n : LONGEST, ")(", 2);
+}
+
 enum mt_ltrace_op mt_ltrace_name(struct mt_fields *f, struct mt_ltrace_call *call,
                                  const char **object, size_t *object_n)
 {
-    size_t left = (size_t)(f->end - f->p);
-    const char *open = memchr(f->p, '(', left), *arrow = memmem(f->p, left, "->", 2);
+    const char *open = memchr(f->p, '(', (size_t)(f->end - f->p));
+    const char *arrow = open ? memmem(f->p, (size_t)(open - f->p), "->", 2) : NULL;
     *object = NULL;
-    if (arrow && open && arrow < open) {
+    if (arrow) {
         *object = f->p;
         *object_n = (size_t)(arrow - f->p);
         f->p = arrow + 2;
@@ -62,7 +70,7 @@ enum mt_ltrace_op mt_ltrace_name(struct mt_fields *f, struct mt_ltrace_call *cal
             (!calls[i].begins && f->p + n != open))
             continue;
         if (*f->p == 'o') /* operator new(unsigned long)(128 */
-            open = memmem(open, (size_t)(f->end - open), ")(", 2);
+            open = behind_types(open, f->end);
         f->p = open ? open + 1 + (*f->p == 'o') : f->end;
         call->name = i;
         return call->op = calls[i].op;
@@ -192,6 +200,19 @@ static bool in_name(char c)
     return (c | 0x20) - 'a' + 0u < 26 || c - '0' + 0u < 10 || c == '_';
 }
 
+/* Where the name begins of a call whose arguments do at `open`: "malloc", "operator new[]". */
+static const char *begin_of_name(const char *line, const char *open)
+{
+    static const char operator[] = "operator ";
+    const size_t n = sizeof operator- 1;
+    const char *p = open;
+    if (p - line >= 2 && memcmp(p - 2, "[]", 2) == 0)
+        p -= 2;
+    while (p > line && in_name(p[-1]))
+        p--;
+    return (size_t)(p - line) >= n && memcmp(p - n, operator, n) == 0 ? p - n : p;
+}
+
 bool mt_ltrace_hides(const struct mt_fields *f)
 {
     size_t n;
@@ -206,9 +227,7 @@ bool mt_ltrace_hides(const struct mt_fields *f)
     else if (!take_end(&end))
         return false;
     for (at = f->p; (at = memchr(at, '(', (size_t)(end.p - at))); at++) {
-        struct mt_fields call = {at, f->end};
-        while (call.p > f->p && in_name(call.p[-1]))
-            call.p--;
+        struct mt_fields call = {begin_of_name(f->p, at), f->end};
         if (take_begin(&call))
             return true;
     }

@@ -80,6 +80,12 @@ static const struct summed_file files[] = {
      "[pid 7] a->malloc(1 <unfinished ...>\n12%[pid 7] <... malloc resumed> ) = 0x40\n"
      "xmalloc(9) = 0x50\n[pid 7] puts(\"malloc(8) = 0x10\") = 17\nf(x) = 3\n",
      " alloc 8 n 1 peak 8 end 8 moments 1 events 1\n[a] 8/8/8\nnote skipped 3\n"},
+    {"the same of names that are demangled (-C)",
+     "a->operator new(unsigned long)(8) = 0x10\nhi operator new(unsigned long)(4) = 0x20\n"
+     "hi operator delete[](void*)(0x10 <unfinished ...>\n"
+     "50%operator new[](unsigned long, std::nothrow_t const&)(8, 0x1) = 0x30\n"
+     "new operator (8) = 0x40\nmy_operator new_(8) = 0x40\n",
+     " alloc 8 n 1 peak 8 end 8 moments 1 events 1\n[a] 8/8/8\nnote skipped 3\n"},
     {"an operator new that throws",
      "7 _Znam(0x4000000000000000, 1 <unfinished ...>\n7 malloc(8) = 0x10\n7 _Znam(99, 1 "
      "<unfinished ...>\n7 __cxa_begin_catch(0x99) = 0x98\n7 malloc(4) = 0x20\n",
