@@ -363,7 +363,8 @@ static enum mt_status ltrace_read(struct mt_stream *in, const struct mt_read_opt
     return st;
 }
 
-/* One of the lines is a whole call that allocates or frees, as ltrace writes it. */
+/* One of the lines is a whole call that allocates or frees, as ltrace writes it, or the rest of
+ * one: of a program's threads, or with system calls (-S), there may be no other. */
 static int ltrace_probe(const char *head, size_t n)
 {
     const char *p = head, *end = head + n;

@@ -190,8 +190,21 @@ static bool take_end(struct mt_fields *f)
     return mt_field_take(&value, "<void>") || mt_field_address(&value, &address);
 }
 
+/* Whether the rest of such a call stands there. */
+static bool has_rest(const struct mt_fields *f)
+{
+    size_t n;
+    const char *at = mt_call_resumed(f, &n);
+    for (size_t i = 0; at && i < MT_ARRAY_LEN(calls); i++)
+        if (acts(calls[i].op) && mt_ltrace_is(&(struct mt_ltrace_call){.name = i}, at, n))
+            return true;
+    return false;
+}
+
 bool mt_ltrace_whole(struct mt_fields f)
 {
+    if (f.p < f.end && *f.p == '<')
+        return has_rest(&f) && take_end(&f);
     return take_begin(&f) && (mt_ltrace_later(&f) || take_end(&f));
 }
 
@@ -215,18 +228,14 @@ static const char *begin_of_name(const char *line, const char *open)
 
 bool mt_ltrace_hides(const struct mt_fields *f)
 {
-    size_t n;
-    const char *at = mt_call_resumed(f, &n);
-    for (size_t i = 0; at && i < MT_ARRAY_LEN(calls); i++)
-        if (acts(calls[i].op) && n >= strlen(calls[i].name) &&
-            memcmp(at, calls[i].name, strlen(calls[i].name)) == 0)
-            return true;
     struct mt_fields end = *f;
+    if (has_rest(f))
+        return true;
     if (mt_ltrace_later(f))
         end.p = f->end;
     else if (!take_end(&end))
         return false;
-    for (at = f->p; (at = memchr(at, '(', (size_t)(end.p - at))); at++) {
+    for (const char *at = f->p; (at = memchr(at, '(', (size_t)(end.p - at))); at++) {
         struct mt_fields call = {begin_of_name(f->p, at), f->end};
         if (take_begin(&call))
             return true;

@@ -44,7 +44,8 @@ bool mt_ltrace_result(struct mt_fields *f);
 bool mt_ltrace_moves(const struct mt_ltrace_call *call);
 /* Whether the line ends as one does whose call returns later. */
 bool mt_ltrace_later(const struct mt_fields *f);
-/* Whether a call stands there that allocates or frees, as far as ltrace writes it at once. */
+/* Whether a call stands there that allocates or frees, as far as ltrace writes it at once, or the
+ * rest of one with its result. */
 bool mt_ltrace_whole(struct mt_fields f);
 /* Whether such a call, or the rest of one, stands behind something else, as what a program printed
  * without an end of line. */
