@@ -313,15 +313,13 @@ static enum mt_status memleak_read(struct mt_stream *in, const struct mt_read_op
     return st;
 }
 
-/* The line that a report begins with, or the one that memleak says first. */
+/* What a report begins with, or the line that memleak says first. */
 static int memleak_probe(const char *head, size_t n)
 {
     static const char quits[] = ", Ctrl+C to quit.\n";
-    const char *at = memmem(head, n, begins, sizeof begins - 1), *line = at;
+    const struct mt_line all = {.s = head, .n = n};
     int64_t clock, top;
-    while (line && line > head && line[-1] != '\n')
-        line--;
-    if (line && is_header(line, (size_t)(at - line) + sizeof begins - 1, &clock, &top))
+    if (has_header(&all, &clock, &top))
         return 94;
     return n > 13 && memcmp(head, "Attaching to ", 13) == 0 &&
                    memmem(head, n < 128 ? n : 128, quits, sizeof quits - 1)

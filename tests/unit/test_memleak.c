@@ -84,6 +84,7 @@ static const struct looks {
 } looks[] = {
     {"a report", TOP("11:16:33", "10"), 94},
     {"a report behind other lines", "x\n" TOP("1:2:3", "10"), 94},
+    {"a report behind what the program printed", "[1] loading..." TOP("1:2:3", "10"), 94},
     {"before the first report", "Attaching to pid 12, Ctrl+C to quit.\n", 91},
     {"of the kernel", "Attaching to kernel allocators, Ctrl+C to quit.\n", 91},
     {"no time", "[x] Top 3 stacks with outstanding allocations:\n", 0},
