@@ -88,7 +88,7 @@ static bool is_one_size(uint64_t v, uint64_t base)
 
 /* Of what a program printed behind a call's arguments nobody knows where it begins. That does not
  * matter but behind munmap(): its size ends where the digits do, if these are whole pages.
- * "40960.5" may be "4096" and "0.5"; before a letter no program prints a "0". */
+ * "40960.5" may be "4096" and "0.5"; before a letter or a bracket no program prints a "0". */
 static bool cut_print(struct mt_fields *f)
 {
     enum { DECIMAL = 10, HEX = 16 };
@@ -101,7 +101,8 @@ static bool cut_print(struct mt_fields *f)
     size = at;
     if (!mt_strace_number(&at, &v) || v % PAGE)
         return false;
-    const bool words = at.p < at.end && *at.p != 'x' && (*at.p | 0x20) - 'a' + 0u < 26;
+    const bool words =
+        at.p < at.end && ((*at.p != 'x' && (*at.p | 0x20) - 'a' + 0u < 26) || strchr("([{", *at.p));
     f->end = at.p;
     return words || is_one_size(v, mt_field_take(&size, "0x") ? HEX : DECIMAL);
 }

@@ -60,12 +60,13 @@ static const struct summed_file files[] = {
      " alloc 12288 n 2 peak 12288 end 8192 moments 3 events 3\n"
      "[anonymous memory] 12288/12288/8192\n"},
     {"sizes that a program printed digits behind, and a result that it printed",
-     "[pid 7] mmap(NULL, 81920, " RW ") = 0x10000\n[pid 7] munmap(0x10000, 40960.5\n) = 0\n"
+     "[pid 7] mmap(NULL, 122880, " RW ") = 0x10000\n[pid 7] munmap(0x10000, 40960.5\n) = 0\n"
      "[pid 7] munmap(0x10000, 0x10000.5\n) = 0\n[pid 7] munmap(0x10000, 4096012\n) = 0\n"
      "[pid 7] munmap(0x10000, 40960step 1\n) = 0\n[pid 7] munmap(0x1a000, 81920.5\n) = 0\n"
-     "[pid 7] munmap(0x1a000, 8192.5\n) = 0\n[pid 7] mmap(NULL, 4096, " RW "a = 0\n) = 0x40000\n",
-     " alloc 81920 n 1 peak 81920 end 32768 moments 3 events 3\n"
-     "[anonymous memory] 81920/81920/32768\nnote skipped 5\n"},
+     "[pid 7] munmap(0x1a000, 8192.5\n) = 0\n[pid 7] munmap(0x24000, 40960[1] (2)\n) = 0\n[pid 7] "
+     "mmap(NULL, 4096, " RW "a = 0\n) = 0x40000\n",
+     " alloc 122880 n 1 peak 122880 end 32768 moments 4 events 4\n"
+     "[anonymous memory] 122880/122880/32768\nnote skipped 5\n"},
     {"what a program printed before strace said that it follows another",
      "[pid 7] mmap(NULL, 4096, " RW ") = 0x10000\nloss: 5strace: Process 8 attached\n"
      "[pid 8] mmap(NULL, 8192, " RW ") = 0x20000\n",
