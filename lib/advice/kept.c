@@ -200,7 +200,7 @@ static bool keeps_graphs(const struct mt_advice_facts *f, const struct mt_advice
             continue;
         kept_n += !input;
         input_n += input;
-        node |= !input && b->rule != MT_CATEGORY_R12;
+        node |= b->category == MT_CATEGORY_ACTIVATION || b->category == MT_CATEGORY_KEPT;
         iteration_n += own != last;
         last = own;
     }
@@ -226,16 +226,18 @@ void mt_advice_kept_free(struct mt_advice_facts *f)
     mt_vec_free(&f->kept.sites);
 }
 
-/* What is made in the first iteration alone, or data of any one, is what all others use; data of a
- * DataLoader wait for theirs. */
+/* What is made in the first iteration alone is what all others use, whatever else its site makes
+ * and keeps: a model, its copy. So are data of any one; data of a DataLoader wait for theirs. */
 static bool is_to_be_used(const struct mt_advice_facts *f, const struct mt_advice_block *b,
                           const struct mt_advice_kept_site *s)
 {
     bool data = b->category == MT_CATEGORY_INPUT;
+    if (s->made_n == 1 && s->last == 0)
+        return true;
     if (s->grows)
         return false;
     if (s->made_n == 1)
-        return data || s->last == 0;
+        return data;
     return data && b->alloc_op != MT_NONE && f->ops.v[b->alloc_op].inside & MT_IN_LOADER;
 }
 

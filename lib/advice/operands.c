@@ -124,7 +124,7 @@ int64_t mt_advice_first_layer(const struct mt_advice_facts *f)
 {
     int64_t first_ns = INT64_MAX;
     for (uint32_t i = 0; i < f->ops.n; i++) {
-        const char *name = f->ops.v[i].top == i ? mt_advice_name(f, i) : NULL;
+        const char *name = f->ops.v[i].top != MT_NONE ? mt_advice_name(f, i) : NULL;
         if (name && f->ops.v[i].start_ns < first_ns &&
             (mt_advice_is_product(name) || mt_advice_is_weighted(name)))
             first_ns = f->ops.v[i].start_ns;

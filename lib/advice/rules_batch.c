@@ -283,6 +283,18 @@ static int64_t in_bfloat16(const struct mt_advice_facts *f, size_t block)
     return b->float_b >= 0 || is_integer(f, block) ? b->bytes : b->bytes / 2;
 }
 
+/* The operator that made a block: the outermost, below what stands for code of the program, as
+ * regions of torch.compile, TorchScript and Functions of its own do. MT_NONE: none did. */
+static uint32_t operator_of(const struct mt_advice_facts *f, const struct mt_advice_block *b)
+{
+    uint32_t at = MT_NONE, top = mt_advice_top(f, b);
+    for (uint32_t op = top == MT_NONE ? MT_NONE : b->alloc_op; op != MT_NONE;
+         op = op == top ? MT_NONE : f->ops.v[op].parent)
+        if (strstr(mt_advice_name(f, op), "::"))
+            at = op;
+    return at;
+}
+
 /* On CPUs, matrix products in bfloat16 copy an operand: that is more than an error of a few percent
  * where what a product makes is a tenth of the peak. Convolutions copy none. */
 static bool copies_operands(const struct mt_advice_facts *f)
@@ -292,11 +304,11 @@ static bool copies_operands(const struct mt_advice_facts *f)
         return false;
     for (size_t i = 0; i < f->blocks.n; i++) {
         const struct mt_advice_block *b = &f->blocks.v[i];
-        uint32_t top = mt_advice_top(f, b);
-        if (top == MT_NONE || b->category == MT_CATEGORY_GRADIENT || b->bytes <= most_b)
+        uint32_t op = operator_of(f, b);
+        if (op == MT_NONE || b->category == MT_CATEGORY_GRADIENT || b->bytes <= most_b)
             continue;
-        const char *name = mt_advice_name(f, top);
-        if (strstr(name, "mm") || strstr(name, "Mm") || strstr(name, "inear"))
+        const char *name = mt_advice_name(f, op);
+        if (strstr(name, "mm") || strstr(name, "inear"))
             most_b = b->bytes;
     }
     return most_b >= f->peak_b / 10;

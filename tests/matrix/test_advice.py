@@ -37,6 +37,10 @@ PAIRS = (
     ("stop_keeping", "keep_hooks", 970368, 12.6, "up_to"),
     ("stop_keeping", "keep_features", 924200, 16.7, "up_to"),  # of a cache of one
     ("stop_keeping", "keep_weights", 2968744, 0.1, "up_to"),  # copies, which no graph holds
+    # record_compiled.py: layers within regions of torch.compile; a model's copy that is no part of what is kept; copies outside of every op
+    ("bfloat16", "compiled", 510996, 12.3, "up_to"),
+    ("stop_keeping", "keep_replay", 540852, 50.1, "up_to"),  # what it still learns from is of four steps
+    ("stop_keeping", "keep_states", 264196, 14.4, "up_to"),  # of one copy
     ("no_grad", "keep_weights", 3246484, 0.1, "up_to"),  # the data go with the graph, too
     ("accumulate", "attention_kept", 2482076, 3.1, "about"),  # what is kept is kept of all parts
     ("checkpoint", "cnn_plain", 47113320, 0.1, "about"),
@@ -298,6 +302,8 @@ SILENT = {
     "keep_gradients": ("zero_grad_early",),  # a list has taken them
     "keep_hooked_gradients": ("zero_grad_early", "set_to_none"),
     "keep_weights": ("detach", "clone"),  # no op of what is kept left a node
+    "keep_replay": ("detach", "clone"),
+    "keep_states": ("detach", "clone"),
     "keep_hooks_not": ("clone", "detach", "stop_keeping"),
     "keep_features_bounded": ("clone", "detach", "stop_keeping"),
     "keep_tokens_cat": ("clone", "detach", "stop_keeping"),
@@ -314,6 +320,8 @@ KEEP = {
     "keep_hooks": (65536, 1, 7 * 65536),
     "keep_features": (131072, 1, 7 * 131072),
     "keep_tokens": (65536, 2, 11 * 65536),  # meant to grow: up to that
+    "keep_replay": (4096, 16, 9 * 4096),  # of the model and its copy nothing
+    "keep_states": (66048, 2, 8 * 66048),
 }
 # runs with their batch sizes, the size asked for, its peak, how far off in percent, from blocks, peaks or one run
 BATCHES = (
