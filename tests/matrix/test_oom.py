@@ -125,6 +125,11 @@ m.run("import", "beside/beside_rank3.pickle", "--group", "log_")
 m.check(m.json("oom", "log_")["totals"].get("oom_rank_n") == 1, "a run whose name begins like a group does not hide it")
 m.check("no allocation failed on cuda:0 while" in m.run("oom", "fails_rank0", "--device", "cuda:0")[1], "not on the other one")
 m.check("no allocation failed while" in m.run("oom", "fails_rank3")[1], "on none")
+events = [("segment_alloc", 4096, 32 << 20, 0), ("alloc", 4096, 1 << 20, 1), ("alloc", 4096 + (1 << 20), 20 << 20, 2), ("oom", 0, 64 << 20, 2)]
+with open("one_moment.pickle", "wb") as file:
+    pickle.dump({"segments": [], "device_traces": [[{"action": a, "device_free" if a == "oom" else "addr": addr, "size": size, "stream": 0, "frames": FRAME, "time_us": 10**15 + t}
+                                                    for a, addr, size, t in events]]}, file)
+m.check("0 B at first, 21 MiB at most" in m.run("oom", "one_moment.pickle")[1], "what came in the microsecond of the failure was in use then")
 log = os.path.join(SAMPLES, "heap", "heaptrack.zst")
 shutil.copy(log, "rank5.zst")  # of another file: the same one twice is refused
 m.run("import", "rank5.zst", "--name", "log_rank5", "--group", "failing")
