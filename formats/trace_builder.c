@@ -231,13 +231,15 @@ static void take_oom(struct mt_trace_builder *in, const struct mt_event *ev, uin
                                                          .metric = MT_METRIC_OOM};
 }
 
-/* What the recorder says after a record of what the device holds. */
+/* What the recorder says after a record of what the device holds. Shared memory, which the CPU's total
+ * leaves out, says its own size there. */
 static void take_told(struct mt_trace_builder *in, const struct mt_event *ev,
                       const struct mt_record *rec)
 {
     bool on_cpu = in->rec->devices.v[rec->device].type == MT_DEVICE_CPU;
     bool total = (ev->valid & MT_HAS_TOTAL) && !on_cpu && ev->total_b >= 0;
-    bool reserved = (ev->valid & MT_HAS_RESERVED) && ev->reserved_b > 0;
+    bool shared = on_cpu && (ev->valid & MT_HAS_TOTAL) && ev->total_b == 0;
+    bool reserved = (ev->valid & MT_HAS_RESERVED) && ev->reserved_b > 0 && !shared;
     if (reserved || total)
         mt_rec_told(in->rec, reserved ? ev->reserved_b : 0, total ? ev->total_b : MT_GONE);
 }
