@@ -180,6 +180,13 @@ static uint32_t last_user(const struct pass *p, uint32_t top)
     return next == MT_NONE || taker == MT_NONE || taker < next ? next : taker;
 }
 
+/* Whether a list holds a result, as no graph is known to: without one it does so all the same. */
+static bool is_listed(const struct mt_advice_facts *f, const struct mt_advice_block *b)
+{
+    const struct mt_advice_kept_site *s = mt_advice_kept_site_of(f, b);
+    return s && s->grows && (s->no_graph || !f->kept.graphs);
+}
+
 static bool shorten(struct mt_advice_plan *plan, const struct pass *p, uint32_t top)
 {
     const struct mt_advice_facts *f = p->f;
@@ -189,7 +196,8 @@ static bool shorten(struct mt_advice_plan *plan, const struct pass *p, uint32_t 
     for (uint32_t k = p->first[top]; k < p->first[top + 1]; k++) {
         uint32_t own = p->of_op[k];
         const struct mt_advice_block *b = &f->blocks.v[own];
-        if (!is_of_graph(p, b, top) || b->freed_ns <= f->ops.v[top].end_ns)
+        if (!is_of_graph(p, b, top) || b->freed_ns <= f->ops.v[top].end_ns ||
+            (own == result && is_listed(f, b)))
             continue;
         if (b->rule == MT_CATEGORY_R12B)
             plan->bound = MT_BOUND_UP_TO; /* a list may hold it, too */

@@ -41,6 +41,9 @@ PAIRS = (
     ("bfloat16", "compiled", 510996, 12.3, "up_to"),
     ("stop_keeping", "keep_replay", 540852, 50.1, "up_to"),  # what it still learns from is of four steps
     ("stop_keeping", "keep_states", 264196, 14.4, "up_to"),  # of one copy
+    ("no_grad", "listed", 1214976, 0.1, "up_to"),  # the list keeps its predictions all the same
+    ("detach", "listed", 1346048, 0.1, "up_to"),
+    ("no_grad", "listed_detached", 1214976, 0.1, "up_to"),
     ("no_grad", "keep_weights", 3246484, 0.1, "up_to"),  # the data go with the graph, too
     ("accumulate", "attention_kept", 2482076, 3.1, "about"),  # what is kept is kept of all parts
     ("checkpoint", "cnn_plain", 47113320, 0.1, "about"),

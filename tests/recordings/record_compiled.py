@@ -1,6 +1,7 @@
 """Records a model under torch.compile, whose layers are within regions of it; a Q network that learns once it has collected what it
-learns from, with a copy of itself and all that it has collected; and copies of all weights by the step: FOLDER/compiled.json.zst,
-keep_replay.json.zst, keep_states.json.zst. Of the changed programs only the peaks are printed (`test_advice.py` has them).
+learns from, with a copy of itself and all that it has collected; copies of all weights by the step; and predictions in a list, with
+their graphs and detached, where no backward pass runs: FOLDER/compiled.json.zst, keep_replay.json.zst, keep_states.json.zst,
+listed.json.zst, listed_detached.json.zst. Of the changed programs only the peaks are printed (`test_advice.py` has them).
 python3 record_compiled.py FOLDER [NAME...]"""
 import copy
 import sys
@@ -65,7 +66,18 @@ def states(keeps):
         del kept[:-keeps]
 
 
+def listed(detached, graph=True):
+    model, kept = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 128)), []
+    KEPT.append(kept)
+    for _ in steps(8):
+        x = torch.randn(128, 64)
+        with torch.set_grad_enabled(graph):
+            kept.append(model(x).detach() if detached else model(x))
+
+
 if __name__ == "__main__":
     record_all({"compiled": (compiled, {"bfloat16": lambda: compiled(torch.bfloat16)}),
                 "keep_replay": (lambda: replay(None), {"stop_keeping": lambda: replay(48)}),
-                "keep_states": (lambda: states(9), {"stop_keeping": lambda: states(1)})}, sys.argv[1], sys.argv[2:])
+                "keep_states": (lambda: states(9), {"stop_keeping": lambda: states(1)}),
+                "listed": (lambda: listed(False), {"no_grad": lambda: listed(False, False), "detach": lambda: listed(True)}),
+                "listed_detached": (lambda: listed(True), {"no_grad": lambda: listed(True, False)})}, sys.argv[1], sys.argv[2:])
