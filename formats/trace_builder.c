@@ -231,8 +231,8 @@ static void take_oom(struct mt_trace_builder *in, const struct mt_event *ev, uin
                                                          .metric = MT_METRIC_OOM};
 }
 
-/* What the recorder says after a record of what the device holds. Shared memory, which the CPU's total
- * leaves out, says its own size there. */
+/* What the recorder says after a record of what the device holds. Shared memory, which the CPU's
+ * total leaves out, says its own size there. */
 static void take_told(struct mt_trace_builder *in, const struct mt_event *ev,
                       const struct mt_record *rec)
 {
