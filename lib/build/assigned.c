@@ -7,6 +7,11 @@ static bool is_op(const struct mt_recording *r, const struct mt_op *op)
     return r->frames.v[r->nodes.v[op->node].frame].kind == MT_FRAME_OP;
 }
 
+static const char *name_of(const struct mt_recording *r, const struct mt_op *op)
+{
+    return mt_rec_frame_name(r, r->nodes.v[op->node].frame);
+}
+
 /* enum mt_assigned of the op before one of that name; MT_MAP_NONE: none. */
 static uint32_t told_by(const struct mt_recording *r, uint32_t frame)
 {
@@ -18,8 +23,25 @@ static uint32_t told_by(const struct mt_recording *r, uint32_t frame)
                                                                         : MT_MAP_NONE;
 }
 
-/* The outermost op that ends before one begins on its thread, whatever frames there are; MT_NONE:
- * that one lies in an op, or is the first. */
+/* Whether an op hands on what it is given, as another shape or as it is: `.to(device)` and
+ * `.contiguous()` copy only where they must. Of ops before `at`, all that lie in it. */
+static bool hands_on(const struct mt_recording *r, const struct mt_thread *t, size_t op, size_t at)
+{
+    static const char *const names[] = {"aten::to",      "aten::contiguous", "aten::view",
+                                        "aten::reshape", "aten::t",          "aten::transpose",
+                                        "aten::permute", "aten::squeeze",    "aten::unsqueeze"};
+    bool found = false;
+    for (size_t i = 0; i < MT_ARRAY_LEN(names); i++)
+        found |= strcmp(name_of(r, &t->ops.v[op]), names[i]) == 0;
+    for (size_t i = op + 1; found && i < at; i++) {
+        const char *name = name_of(r, &t->ops.v[i]);
+        found = strcmp(name, "aten::_to_copy") != 0 && strcmp(name, "aten::clone") != 0;
+    }
+    return found;
+}
+
+/* The outermost op that ends before one begins on its thread, whatever frames there are, and does
+ * more than hand on what it is given; MT_NONE: that one lies in an op, or is the first. */
 static uint32_t op_before(const struct mt_recording *r, const struct mt_thread *t, size_t at)
 {
     size_t i = at;
@@ -31,7 +53,9 @@ static uint32_t op_before(const struct mt_recording *r, const struct mt_thread *
     for (uint32_t up = found; up != MT_NONE; up = t->ops.v[up - t->op_base].parent)
         if (is_op(r, &t->ops.v[up - t->op_base]))
             found = up;
-    return t->ops.v[found - t->op_base].end_ns <= t->ops.v[at].start_ns ? found : MT_NONE;
+    if (t->ops.v[found - t->op_base].end_ns > t->ops.v[at].start_ns)
+        return MT_NONE;
+    return hands_on(r, t, found - t->op_base, i) ? op_before(r, t, found - t->op_base) : found;
 }
 
 void mt_assigned_find(const struct mt_recording *r, struct mt_map *ops)
