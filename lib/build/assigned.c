@@ -40,22 +40,32 @@ static bool hands_on(const struct mt_recording *r, const struct mt_thread *t, si
     return found;
 }
 
-/* The outermost op that ends before one begins on its thread, whatever frames there are, and does
- * more than hand on what it is given; MT_NONE: that one lies in an op, or is the first. */
-static uint32_t op_before(const struct mt_recording *r, const struct mt_thread *t, size_t at)
+/* The outermost op before `at`, whatever frames there are; MT_NONE: there is none. */
+static uint32_t outermost_before(const struct mt_recording *r, const struct mt_thread *t, size_t at)
 {
-    size_t i = at;
-    while (i > 0 && !is_op(r, &t->ops.v[i - 1]))
-        i--;
-    if (i == 0)
-        return MT_NONE;
-    uint32_t found = t->op_base + (uint32_t)i - 1;
+    while (at > 0 && !is_op(r, &t->ops.v[at - 1]))
+        at--;
+    uint32_t found = at > 0 ? t->op_base + (uint32_t)at - 1 : MT_NONE;
     for (uint32_t up = found; up != MT_NONE; up = t->ops.v[up - t->op_base].parent)
         if (is_op(r, &t->ops.v[up - t->op_base]))
             found = up;
-    if (t->ops.v[found - t->op_base].end_ns > t->ops.v[at].start_ns)
-        return MT_NONE;
-    return hands_on(r, t, found - t->op_base, i) ? op_before(r, t, found - t->op_base) : found;
+    return found;
+}
+
+/* The outermost op that ends before one begins on its thread; of what is detached, that does more
+ * than hand on what it is given. MT_NONE: that one lies in an op, or is the first. */
+static uint32_t op_before(const struct mt_recording *r, const struct mt_thread *t, size_t at,
+                          uint32_t told)
+{
+    uint32_t found = outermost_before(r, t, at);
+    while (found != MT_NONE && t->ops.v[found - t->op_base].end_ns <= t->ops.v[at].start_ns) {
+        size_t op = found - t->op_base;
+        if (told != MT_ASSIGNED_DETACHED || !hands_on(r, t, op, at))
+            return found;
+        at = op;
+        found = outermost_before(r, t, at);
+    }
+    return MT_NONE;
 }
 
 void mt_assigned_find(const struct mt_recording *r, struct mt_map *ops)
@@ -64,7 +74,7 @@ void mt_assigned_find(const struct mt_recording *r, struct mt_map *ops)
         const struct mt_thread *t = &r->threads.v[k];
         for (size_t i = 0; i < t->ops.n; i++) {
             uint32_t told = told_by(r, r->nodes.v[t->ops.v[i].node].frame);
-            uint32_t before = told == MT_MAP_NONE ? MT_NONE : op_before(r, t, i);
+            uint32_t before = told == MT_MAP_NONE ? MT_NONE : op_before(r, t, i, told);
             if (before != MT_NONE)
                 *mt_map_at(ops, before) = told;
         }
