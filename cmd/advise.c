@@ -98,8 +98,9 @@ static void describe(struct mt_report *r, const struct mt_view *v, const struct 
 {
     char peak[MT_HUMAN_MAX], at[MT_HUMAN_MAX];
     free(r->title);
-    r->title = mt_asprintf("%s · %s · peak %s at %s", v->run.name, v->device.name,
-                           mt_human_bytes(f->peak_b, peak), mt_human_ns(v->device.peak_ns, at));
+    r->title = mt_asprintf("%s · %s · peak %s%s at %s", v->run.name, v->device.name,
+                           mt_at_most(&v->device, f->peak_b), mt_human_bytes(f->peak_b, peak),
+                           mt_human_ns(v->device.peak_ns, at));
     mt_report_footer(
         r, "Each saving is for that change alone, and savings do not add up; only recorded "
            "bytes are counted.");
