@@ -33,8 +33,15 @@ reads 9437184 'RSS: 9 MB %d\r' 600000
 reads 8388608 'worker 3 done %d ' 150000
 reads 8388608 'rank 8 %d ' 150000
 # Calls in a line that a program printed, and that ends as one does: what could end them is looked for once.
-calls() { # FIRST-LINE WORDS
-    awk -v first="$1" -v w="$2" 'BEGIN { print first; printf "said "; for (i = 0; i < 200000; i++) printf w; print " = 0x12"; print first }' >long.log
+calls() { # FIRST-LINE WORDS [END]
+    awk -v first="$1" -v w="$2" -v end="${3- = 0x12}" 'BEGIN {
+        print first
+        printf "said "
+        for (i = 0; i < 200000; i++)
+            printf w
+        print end
+        print first
+    }' >long.log
     rm -f t.db
     # shellcheck disable=SC3045
     (ulimit -t "$seconds" && exec "$MEMTOOL" import long.log --db t.db) >out.txt 2>err.txt ||
@@ -46,6 +53,7 @@ calls 'app->malloc(10) = 0x5555' 'x(malloc(1) '
 calls 'app->malloc(10) = 0x5555' 'a(1 '
 calls 'app->malloc(10) = 0x5555' '(((((((((('
 calls 'app->malloc(10) = 0x5555' 'x operator new('
+calls 'app->malloc(10) = 0x5555' 'printed(s) ' 'app->malloc(10) = 0x5555'
 calls 'mmap(NULL, 8192, PROT_READ, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0) = 0x7f0000000000' 'mmap(NULL x '
-[ $seen = 12 ] || complain "only $seen lines"
+[ $seen = 13 ] || complain "only $seen lines"
 complained "$seen lines"
