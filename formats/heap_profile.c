@@ -424,7 +424,7 @@ static enum mt_status give_all(struct reader *r, struct mt_err *err)
     MT_TRY(give_missing(r, err));
     for (size_t i = 0; i < r->stacks.of.n; i++) {
         MT_TRY(give_stack(r, &r->stacks.of.v[i], err));
-        if (i % LINES_PER_CHECK == 0)
+        if (i % LINES_PER_CHECK == 0 || mt_rec_grew(r->rec))
             MT_TRY(check_memory(r, err));
     }
     mt_sampled_note(&r->sampled, r->rec);

@@ -190,6 +190,13 @@ static enum mt_status check_memory(struct reader *r, struct mt_err *err)
     return mt_rec_check_memory(r->rec, err);
 }
 
+/* Behind each line. */
+static enum mt_status look_at_memory(struct reader *r, struct mt_err *err)
+{
+    bool due = ++r->line_n % LINES_PER_CHECK == 0 || mt_rec_grew(r->rec);
+    return due ? check_memory(r, err) : MT_OK;
+}
+
 static enum mt_status table_line(struct reader *r, struct mt_fields f, struct mt_err *err)
 {
     bool good = true;
@@ -213,7 +220,7 @@ static enum mt_status table_line(struct reader *r, struct mt_fields f, struct mt
     }
     if (!good)
         skip(r);
-    return ++r->line_n % LINES_PER_CHECK ? MT_OK : check_memory(r, err);
+    return look_at_memory(r, err);
 }
 
 /* Lines of raw logs. They have no trailer: heaptrack ends with the time and what is resident. */
@@ -240,7 +247,7 @@ static enum mt_status raw_line(struct reader *r, struct mt_fields f, struct mt_e
         skip(r);
     if (st != MT_OK)
         return fail(r, err);
-    return ++r->line_n % LINES_PER_CHECK ? MT_OK : check_memory(r, err);
+    return look_at_memory(r, err);
 }
 
 /* "x" is the second line of a raw log, which numbers nothing that it allocates. */

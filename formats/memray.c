@@ -167,7 +167,7 @@ static enum mt_status cut(struct mt_memray *r, struct mt_err *err)
                          "ends early: the file was cut off", err);
 }
 
-static enum mt_status check_memory(struct mt_memray *r, struct mt_err *err)
+enum mt_status mt_mr_check_memory(struct mt_memray *r, struct mt_err *err)
 {
     uint64_t now = mt_mr_stacks_bytes(&r->stacks) + mt_ranges_bytes(&r->mapped) +
                    mt_vec_bytes(&r->temporary) + mt_vec_bytes(&r->frames) +
@@ -256,7 +256,7 @@ static enum mt_status read_records(struct mt_memray *r, bool sums, struct mt_err
             *err = none;
             return st == MT_EINPUT ? cut(r, err) : st;
         }
-        MT_TRY(check_memory(r, err));
+        MT_TRY(mt_mr_check_memory(r, err));
         if (!r->done && !r->padded && r->whole)
             return damage == MT_OK ? end_early(r, err) : cut(r, err);
         want = used ? WINDOW : 2 * want;

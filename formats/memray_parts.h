@@ -174,6 +174,7 @@ struct mt_memray {
     MT_VEC(uint32_t) walk; /* scratch */
 };
 
+enum mt_status mt_mr_check_memory(struct mt_memray *r, struct mt_err *err);
 /* Reads one record of r->c. r->c.more: it goes on behind the window, nothing has happened yet. */
 typedef enum mt_status mt_mr_record(struct mt_memray *r, struct mt_err *err);
 /* Records of a window, as far as they are complete; what is left of it stays. */
@@ -190,6 +191,8 @@ static inline enum mt_status mt_mr_each(struct mt_memray *r, mt_mr_record *read,
             r->c.p = start;
             return st;
         }
+        if (mt_rec_grew(r->rec))
+            MT_TRY(mt_mr_check_memory(r, err));
     }
     return MT_OK;
 }

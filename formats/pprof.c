@@ -191,7 +191,9 @@ static void read_location(struct mt_pprof *r, struct mt_proto m)
             to.address = f.value;
             break;
         case LOCATION_LINE:
-            if (f.bytes)
+            if (r->lines.n - to.first == MT_PPROF_LINES)
+                skip(r);
+            else if (f.bytes)
                 read_line(r, mt_proto_of(&f));
             break;
         default:

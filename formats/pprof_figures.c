@@ -276,7 +276,7 @@ enum mt_status mt_pprof_give(struct mt_pprof *r, struct mt_err *err)
     mt_heap_knows(r->heap, known_figures(r));
     for (size_t i = 0; i < r->samples.n; i++) {
         MT_TRY(give(r, &r->samples.v[i], err));
-        if (i % MT_PPROF_PER_CHECK == 0)
+        if (i % MT_PPROF_PER_CHECK == 0 || mt_rec_grew(r->rec))
             MT_TRY(mt_pprof_check_memory(r, err));
     }
     if (r->missing_n)

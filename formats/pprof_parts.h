@@ -15,6 +15,7 @@
 enum {
     MT_PPROF_TYPES = 64,  /* values of a sample */
     MT_PPROF_LABELS = 64, /* of a sample that are kept */
+    MT_PPROF_LINES = 256, /* of a location: functions inlined in each other */
     MT_PPROF_PER_CHECK = 4096,
 };
 

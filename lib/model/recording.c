@@ -205,10 +205,17 @@ uint64_t mt_rec_bytes(const struct mt_recording *r)
 #undef BYTES
 }
 
-enum mt_status mt_rec_check_memory(const struct mt_recording *r, struct mt_err *err)
+bool mt_rec_grew(const struct mt_recording *r)
+{
+    enum { NODES_PER_CHECK = 1 << 16 };
+    return r->nodes.n - r->looked_n >= NODES_PER_CHECK;
+}
+
+enum mt_status mt_rec_check_memory(struct mt_recording *r, struct mt_err *err)
 {
     const uint64_t numbers = UINT32_MAX - 1;
     char limit[MT_HUMAN_MAX], things[MT_HUMAN_LONG], records[MT_HUMAN_LONG];
+    r->looked_n = r->nodes.n;
     if (r->op_n >= numbers || r->records.n >= numbers || r->strings.n >= MT_STRTAB_MAX) {
         MT_FAIL(err, MT_ELIMIT, "has more ops, memory records or names than memtool supports");
         mt_err_hint(err, "Nothing was imported. Record fewer steps at a time.");

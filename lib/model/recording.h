@@ -354,6 +354,7 @@ struct mt_recording {
     uint64_t max_bytes;  /* 0 = no limit */
     const char *max_why; /* static: what the limit is of; NULL: it was asked for */
     uint64_t beside_bytes;
+    size_t looked_n; /* nodes there were when memory was last looked at */
 };
 
 void mt_rec_init(struct mt_recording *r);
@@ -379,7 +380,10 @@ uint64_t mt_rec_bytes(const struct mt_recording *r);
 
 /* MT_ELIMIT when the limit is reached. Readers ask for each window of text they look at: what grows
  * between two records is seen there. */
-enum mt_status mt_rec_check_memory(const struct mt_recording *r, struct mt_err *err);
+enum mt_status mt_rec_check_memory(struct mt_recording *r, struct mt_err *err);
+/* Whether many nodes were made since: where a few bytes of a file refer to thousands of functions,
+ * memory is to be looked at before as many lines as usual are read. */
+bool mt_rec_grew(const struct mt_recording *r);
 
 /* A part of what the reader takes beside the recording is now so large; 0: freed. *counted is that
  * part's own, what beside_bytes has of it. */
