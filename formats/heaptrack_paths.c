@@ -1,6 +1,9 @@
 #include "formats/heaptrack_paths.h"
 
-enum { DEPTH_MAX = 62 }; /* of the stacks that heaptrack records: 64, less its own two */
+enum {
+    DEPTH_MAX = 62,    /* of the stacks that heaptrack records: 64, less its own two */
+    INLINED_MAX = 256, /* functions at a pointer; no compiler makes so many of one place */
+};
 
 void mt_ht_tables_init(struct mt_ht_tables *t, struct mt_recording *rec, bool all_frames,
                        const regex_t *alloc_fn)
@@ -63,7 +66,7 @@ static bool add_frames(struct mt_ht_tables *t, struct mt_fields *f, struct mt_ht
     while (!mt_field_end(f)) {
         struct mt_ht_frame frame = {.step.frame = MT_NONE};
         uint64_t line = 0;
-        if (!number(f, t->strings.n, &frame.function))
+        if (ip->n == INLINED_MAX || !number(f, t->strings.n, &frame.function))
             return false;
         if (!mt_field_end(f) && (!number(f, t->strings.n, &frame.file) || !mt_field_hex(f, &line)))
             return false;
@@ -194,14 +197,28 @@ static void make_path(struct mt_ht_tables *t, struct mt_ht_outer *outer)
     }
 }
 
+/* What is walked is deeper than a path can be: of it the innermost functions stay. */
+static bool too_deep(struct mt_ht_tables *t)
+{
+    if (t->stack.n <= MT_STACK_MAX)
+        return false;
+    t->stack.n = t->ends.n = MT_STACK_MAX;
+    return true;
+}
+
 static uint32_t node_of(struct mt_ht_tables *t, uint32_t trace)
 {
     struct walk w = {0};
     t->stack.n = t->ends.n = 0;
-    for (; trace && !goes_on(t, &t->traces.v[trace].outer, &w); trace = t->traces.v[trace].parent)
+    while (trace && t->stack.n <= MT_STACK_MAX && !goes_on(t, &t->traces.v[trace].outer, &w)) {
         walk_trace(t, trace, &w);
+        trace = t->traces.v[trace].parent;
+    }
     struct mt_ht_outer outer = {.path = MT_NONE};
-    if (trace) {
+    if (too_deep(t)) {
+        trace = 0;
+        outer.is_cut = true;
+    } else if (trace) {
         outer = t->traces.v[trace].outer;
     } else {
         outer.is_rooted = mt_native_is_rooted(t->stack.v, t->stack.n);

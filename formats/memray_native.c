@@ -139,11 +139,12 @@ static void resolve(struct mt_mr_native *v, struct mt_path_tree *p, struct mt_mr
         v->steps.v[i] = aside(p, v->steps.v[i]);
 }
 
-/* The frames from the innermost one out to the interpreter, in v->stack; whether that is there. */
+/* The frames from the innermost one out to the interpreter, in v->stack; whether that is there. Of
+ * what is too deep for a path, one frame more. */
 static bool walk(struct mt_mr_native *v, struct mt_path_tree *p, uint64_t id)
 {
     v->stack.n = 0;
-    while (id) {
+    while (id && v->stack.n <= MT_STACK_MAX) {
         struct mt_mr_native_frame *f = &v->frames.v[id - 1];
         if (!f->resolved)
             resolve(v, p, f);
@@ -177,7 +178,8 @@ uint32_t mt_mr_native_node(struct mt_mr_native *v, struct mt_path_tree *p, uint3
     size_t first = 0;
     while (!all && first < v->stack.n && v->stack.v[first].kind == MT_NATIVE_ALLOCATOR)
         first++;
-    if (is_outermost(p, python) && !called && v->stack.n)
+    bool deep = v->stack.n > MT_STACK_MAX;
+    if (deep || (is_outermost(p, python) && !called && v->stack.n))
         node = mt_native_path(p, node, v->stack.v, v->stack.n, all);
     else if (called)
         for (size_t i = v->stack.n; i-- > first;)

@@ -21,9 +21,15 @@ struct reader {
     struct mt_pickle *p;
     struct mt_path_tree paths;
     struct mt_heap *heap;
-    struct mt_map frames; /* file's string, line -> number of mt_path_frame */
-    uint64_t beside;      /* counted in rec->beside_bytes */
-    int64_t limit;        /* frames that the recorder kept of each block */
+    struct mt_map frames;    /* file's string, line -> number of mt_path_frame */
+    struct mt_strtab stacks; /* tuple of frames, node around it -> index of `made` */
+    MT_VEC(struct made {
+        uint32_t node;
+        bool good;
+    })
+    made;
+    uint64_t beside; /* counted in rec->beside_bytes */
+    int64_t limit;   /* frames that the recorder kept of each block */
 };
 
 static enum mt_status pause_reading(void *closure, struct mt_err *err)
@@ -31,7 +37,8 @@ static enum mt_status pause_reading(void *closure, struct mt_err *err)
     struct reader *r = closure;
     if (r->opts->progress)
         r->opts->progress(r->opts->closure);
-    uint64_t now = mt_pickle_bytes(r->p) + mt_path_tree_bytes(&r->paths) + mt_map_bytes(&r->frames);
+    uint64_t now = mt_pickle_bytes(r->p) + mt_path_tree_bytes(&r->paths) +
+                   mt_map_bytes(&r->frames) + mt_strtab_bytes(&r->stacks) + mt_vec_bytes(&r->made);
     mt_rec_beside(r->rec, &r->beside, now);
     enum mt_status st = mt_rec_check_memory(r->rec, err);
     if (st != MT_OK)
@@ -67,6 +74,22 @@ static bool node_of(struct reader *r, const mt_pvalue *frames, size_t n, uint32_
     return true;
 }
 
+/* The same of a tuple of frames, which many traces refer to. */
+static struct made node_of_tuple(struct reader *r, mt_pvalue tuple, uint32_t parent)
+{
+    const uint64_t key[] = {tuple, parent};
+    uint32_t i = mt_strtab_add(&r->stacks, (const char *)key, sizeof key);
+    if (i == r->made.n) {
+        struct made made;
+        size_t n;
+        const mt_pvalue *frames = mt_pickle_items(r->p, tuple, &n);
+        n = n > MT_STACK_MAX ? MT_STACK_MAX : n;
+        made.good = node_of(r, frames, n, parent, &made.node);
+        *mt_vec_push(&r->made) = made;
+    }
+    return r->made.v[i];
+}
+
 /* One block: (domain, size, ((file, line), ...)), since Python 3.9 with the number of all frames.
  */
 static enum mt_status read_trace(struct reader *r, mt_pvalue trace, bool *good, struct mt_err *err)
@@ -79,7 +102,7 @@ static enum mt_status read_trace(struct reader *r, mt_pvalue trace, bool *good, 
     if (n < 3 || !mt_pickle_int(r->p, v[0], &domain) || !mt_pickle_int(r->p, v[1], &size) ||
         size < 0 || mt_pickle_kind(v[2]) != MT_PICKLE_TUPLE)
         return MT_OK;
-    const mt_pvalue *frames = mt_pickle_items(r->p, v[2], &frame_n);
+    mt_pickle_items(r->p, v[2], &frame_n);
     if (domain) {
         char name[64];
         snprintf(name, sizeof name, "[domain %lld]", (long long)domain);
@@ -90,11 +113,11 @@ static enum mt_status read_trace(struct reader *r, mt_pvalue trace, bool *good, 
         cut = true;
     if (cut)
         node = explicit(r, node, MT_STACK_CUT);
-    frame_n = frame_n > MT_STACK_MAX ? MT_STACK_MAX : frame_n;
-    if (!node_of(r, frames, frame_n, node, &node))
+    const struct made made = node_of_tuple(r, v[2], node);
+    *good = made.good;
+    if (!made.good)
         return MT_OK;
-    *good = true;
-    return mt_heap_left(r->heap, mt_heap_sized(r->heap, node, size), size, 1, err);
+    return mt_heap_left(r->heap, mt_heap_sized(r->heap, made.node, size), size, 1, err);
 }
 
 /* ---- the whole ---- */
@@ -121,7 +144,7 @@ static enum mt_status read_traces(struct reader *r, mt_pvalue root, struct mt_er
         MT_TRY(read_trace(r, v[i], &good, err));
         if (!good)
             mt_rec_note(r->rec, MT_NOTE_SKIPPED, -1, 0);
-        if (i % 4096 == 0)
+        if (i % 4096 == 0 || mt_rec_grew(r->rec))
             MT_TRY(pause_reading(r, err));
     }
     if (n && r->rec->notes[MT_NOTE_SKIPPED].count == n)
@@ -139,6 +162,7 @@ static enum mt_status tracemalloc_read(struct mt_stream *in, const struct mt_rea
     mt_pvalue root;
     rec->time_unit = NULL;
     mt_path_tree_init(&r.paths, rec);
+    mt_strtab_init(&r.stacks);
     r.p = mt_pickle_new(in, &hooks, rec->max_bytes);
     r.heap = mt_heap_open(rec, MT_DEVICE_HEAP);
     enum mt_status st = mt_pickle_run(r.p, &root, err);
@@ -149,6 +173,8 @@ static enum mt_status tracemalloc_read(struct mt_stream *in, const struct mt_rea
     mt_pickle_free(r.p);
     mt_path_tree_free(&r.paths);
     mt_map_free(&r.frames);
+    mt_strtab_free(&r.stacks);
+    mt_vec_free(&r.made);
     return st;
 }
 
