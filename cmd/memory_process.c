@@ -310,17 +310,27 @@ static const struct mt_counted *pytorch_of(const struct mt_process_counts *count
     return NULL;
 }
 
-/* What a log told of itself, by its last word in the step. */
-static void own_cells(struct mt_report *r, const struct mt_process_counts *counts,
+/* The column of each count that a log told of itself, -1 of the others; to be freed. */
+static int *own_columns(struct mt_report *r, const struct mt_process_counts *counts)
+{
+    int *column = mt_alloc((counts->all.n + 1) * sizeof *column);
+    for (size_t i = 0; i < counts->all.n; i++) {
+        const char *metric = counts->all.v[i].metric;
+        column[i] = i && is_own(metric) ? mt_report_find_column(r, own_column(r, metric)) : -1;
+    }
+    return column;
+}
+
+/* These, by the log's last word in the step. */
+static void own_cells(const struct mt_process_counts *counts, const int *column,
                       const struct mt_window *w, struct mt_cell *cells)
 {
-    for (size_t i = 1; i < counts->all.n; i++) {
-        const struct mt_counted *c = &counts->all.v[i];
+    for (size_t i = 0; i < counts->all.n; i++) {
         int64_t most_b, last_b;
-        if (!is_own(c->metric))
+        if (column[i] < 0)
             continue;
-        mt_process_counted_within(counts, c, w, &most_b, &last_b);
-        cells[mt_report_find_column(r, own_column(r, c->metric))] = mt_cell_known(last_b);
+        mt_process_counted_within(counts, &counts->all.v[i], w, &most_b, &last_b);
+        cells[column[i]] = mt_cell_known(last_b);
     }
 }
 
@@ -329,6 +339,7 @@ static void step_rows(struct mt_report *r, const struct mt_run_device *d,
                       const struct mt_work *work)
 {
     const struct mt_counted *pytorch = pytorch_of(counts);
+    int *own_column_of = own_columns(r, counts);
     for (size_t i = 0; i < steps->all.n; i++) {
         const struct mt_step *s = &steps->all.v[i];
         const struct mt_window w = {s->start_ns, mt_steps_until(steps, i)};
@@ -343,10 +354,11 @@ static void step_rows(struct mt_report *r, const struct mt_run_device *d,
         cells[3] = mt_cell_known(rss[0]);
         cells[4] = mt_cell_known(own[1]);
         cells[5] = mt_cell_known(own[0]);
-        own_cells(r, counts, &w, cells);
+        own_cells(counts, own_column_of, &w, cells);
         work_cells(r, work, &w, cells);
         cells[r->columns.n - 1] = mt_cell_text(mt_report_text(r, d->name));
     }
+    free(own_column_of);
 }
 
 /* ---- PyTorch's profiler ---- */
