@@ -320,7 +320,7 @@ bool mt_import_of_key(char *key, struct mt_import_opts *how, char hash[33])
  * any recording of its size does. */
 void mt_import_limit(const char *path, const struct mt_import_opts *how, struct mt_recording *rec)
 {
-    static const uint64_t least = UINT64_C(1) << 30, for_a_byte = 256;
+    static const uint64_t least = UINT64_C(1) << 30, for_a_byte = 256, for_a_path = 512;
     uint64_t all = how->max_memory ? (uint64_t)how->max_memory : mt_machine_memory("") / 2;
     struct stat info;
     rec->max_bytes = how->share_n > 1 ? all / (uint64_t)how->share_n + 1 : all;
@@ -330,6 +330,7 @@ void mt_import_limit(const char *path, const struct mt_import_opts *how, struct 
         return;
     rec->max_bytes = least + for_a_byte * (uint64_t)info.st_size;
     rec->max_why = "more than a file of its size should";
+    rec->max_nodes = rec->max_bytes / for_a_path; /* what reports take */
 }
 
 enum mt_status mt_import_parse(const char *path, const struct mt_import_opts *how,

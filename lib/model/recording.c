@@ -211,6 +211,16 @@ bool mt_rec_grew(const struct mt_recording *r)
     return r->nodes.n - r->looked_n >= NODES_PER_CHECK;
 }
 
+static enum mt_status too_many_paths(const struct mt_recording *r, struct mt_err *err)
+{
+    char most[MT_HUMAN_LONG];
+    MT_FAIL(err, MT_ELIMIT, "has more than %s, more than a file of its size should",
+            mt_human_plural((int64_t)r->max_nodes, "call path", most));
+    mt_err_hint(err, "Nothing was imported. `memtool import --max-memory SIZE` imports it, and "
+                     "reports may take several gigabytes.");
+    return MT_ELIMIT;
+}
+
 enum mt_status mt_rec_check_memory(struct mt_recording *r, struct mt_err *err)
 {
     const uint64_t numbers = UINT32_MAX - 1;
@@ -221,6 +231,8 @@ enum mt_status mt_rec_check_memory(struct mt_recording *r, struct mt_err *err)
         mt_err_hint(err, "Nothing was imported. Record fewer steps at a time.");
         return MT_ELIMIT;
     }
+    if (r->max_nodes && r->nodes.n > r->max_nodes)
+        return too_many_paths(r, err);
     if (!r->max_bytes || mt_rec_bytes(r) < r->max_bytes)
         return MT_OK;
     mt_human_plural((int64_t)(r->without_ops ? r->event_n : r->op_n),

@@ -353,6 +353,7 @@ struct mt_recording {
     /* What all this may take in memory, and what its reader takes beside it. */
     uint64_t max_bytes;  /* 0 = no limit */
     const char *max_why; /* static: what the limit is of; NULL: it was asked for */
+    uint64_t max_nodes;  /* a report may need much more memory for a call path; 0 = no limit */
     uint64_t beside_bytes;
     size_t looked_n; /* nodes there were when memory was last looked at */
 };

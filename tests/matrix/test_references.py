@@ -82,7 +82,7 @@ def memray(n, interpreter):
     return b"".join(out) + b"\x10"
 
 
-def takes(name, data, code, says):
+def takes(name, data, code, says, options=("--max-memory", "48MiB")):
     """Its import ends with that exit code, and says that; within the limits."""
     m.check(len(data) < 5 << 20, name, "is no small file", len(data))
     with open(name, "wb") as f:
@@ -94,7 +94,7 @@ def takes(name, data, code, says):
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
         for fd, path in ((1, out), (2, err)):
             os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), fd)
-        os.execv(m.memtool, [m.memtool, "import", name, "--db", m.db, "--max-memory", "48MiB"])
+        os.execv(m.memtool, [m.memtool, "import", name, "--db", m.db, *options])
     _, status, used = os.wait4(child, 0)
     with open(out) as f, open(err) as g:
         said = f.read() + g.read()
@@ -114,4 +114,6 @@ takes("domains.pkl", dump([(i + 1, 8, STACK, 4000) for i in range(4000)]), 2, MU
 takes("same.pkl", dump([(0, 8, STACK, 4000)] * 800000), 0, "800,000 blocks")
 takes("calls.bin", memray(40000, False), 2, MUCH)
 takes("called.bin", memray(10000, True), 2, MUCH)
-m.finish(32)
+# What a report takes for a call path is bounded, too, where nobody asks for more.
+takes("paths.pkl", dump([(i + 1, 8, STACK, 4000) for i in range(750)]), 2, "call paths, more than a file of its size should", ())
+m.finish(36)
