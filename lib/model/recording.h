@@ -329,33 +329,30 @@ struct mt_recording {
         *step_marker; /* static or borrowed text: what the steps were taken from; NULL = none */
     MT_VEC(struct mt_meta { uint32_t key, value; }) meta; /* string ids; value is JSON text */
     struct mt_note notes[MT_NOTE_N];
-    const char *format;       /* static: the reader's name; set where it is chosen */
-    enum mt_run_kind kind;    /* the reader's, as the format */
-    int64_t base_ns;          /* to be added to times for the Unix epoch; 0 = absolute or unknown */
-    bool whole_us;            /* no time in the file has decimals */
-    bool categorized;         /* the build: rules have said what blocks are for */
-    bool summed;              /* the reader gave sums of nodes and devices, curve and moments
-                                 (heap.h) instead of records: nothing but totals is to be built */
-    uint64_t summed_n;        /* then, the memory records these are of */
-    struct mt_lull lull;      /* then, of what was recorded */
-    bool values_unsaid;       /* what its numbers are is said by `import --values`, or nobody */
-    bool split_sizes;         /* asked for: paths are to be apart by the size of blocks (heap.h) */
-    bool library_sites;       /* asked for: lines of Python libraries are sites as the user's are */
-    const char *time_unit;    /* static: ns; of others, which only order: instructions, bytes,
-                                 events, samples; NULL = the recording knows no time */
-    int64_t resolution_ns;    /* times are known to that, in their unit; 0 = not said */
-    bool without_ops;         /* records have call paths (nodes) of their own instead of ops, are
-                                 in order of time and paired: mate is set */
-    uint64_t op_n, event_n;   /* ops kept; events seen */
-    uint64_t busy_n;          /* threads with ops */
-    int64_t start_ns, end_ns; /* first and last moment of whatever is recorded */
-    int64_t trace_start_ns;   /* when the recorder says that it began; MT_GONE: unknown */
-    /* What all this may take in memory, and what its reader takes beside it. */
-    uint64_t max_bytes;  /* 0 = no limit */
+    const char *format;    /* static: the reader's name; set where it is chosen */
+    enum mt_run_kind kind; /* the reader's, as the format */
+    int64_t base_ns;       /* to be added to times for the Unix epoch; 0 = absolute or unknown */
+    bool whole_us;         /* no time in the file has decimals */
+    bool categorized;      /* the build: rules have said what blocks are for */
+    bool summed;           /* the reader gave sums of nodes and devices, curve and moments
+                              (heap.h) instead of records: nothing but totals is to be built */
+    uint64_t summed_n;     /* then, the memory records these are of */
+    struct mt_lull lull;   /* then, of what was recorded */
+    bool values_unsaid;    /* what its numbers are is said by `import --values`, or nobody */
+    bool split_sizes;      /* asked for: paths are to be apart by the size of blocks (heap.h) */
+    bool library_sites;    /* asked for: lines of Python libraries are sites as the user's are */
+    const char *time_unit; /* static: ns; of others, which only order: instructions, bytes,
+                              events, samples; NULL = the recording knows no time */
+    int64_t resolution_ns; /* times are known to that, in their unit; 0 = not said */
+    bool without_ops;      /* records have call paths (nodes) of their own instead of ops, are
+                              in order of time and paired: mate is set */
+    uint64_t op_n, event_n, busy_n; /* ops kept; events seen; threads with ops */
+    int64_t start_ns, end_ns;       /* first and last moment of whatever is recorded */
+    int64_t trace_start_ns;         /* when the recorder says that it began; MT_GONE: unknown */
+    /* What all this, and its reader beside it, may take; nodes, as reports need more. 0: any */
+    uint64_t max_bytes, max_nodes, beside_bytes;
     const char *max_why; /* static: what the limit is of; NULL: it was asked for */
-    uint64_t max_nodes;  /* a report may need much more memory for a call path; 0 = no limit */
-    uint64_t beside_bytes;
-    size_t looked_n; /* nodes there were when memory was last looked at */
+    size_t looked_n;     /* nodes there were when memory was last looked at */
 };
 
 void mt_rec_init(struct mt_recording *r);
@@ -382,8 +379,7 @@ uint64_t mt_rec_bytes(const struct mt_recording *r);
 /* MT_ELIMIT when the limit is reached. Readers ask for each window of text they look at: what grows
  * between two records is seen there. */
 enum mt_status mt_rec_check_memory(struct mt_recording *r, struct mt_err *err);
-/* Whether many nodes were made since: where a few bytes of a file refer to thousands of functions,
- * memory is to be looked at before as many lines as usual are read. */
+/* Whether many nodes were made since, as where a few bytes refer to thousands of functions. */
 bool mt_rec_grew(const struct mt_recording *r);
 
 /* A part of what the reader takes beside the recording is now so large; 0: freed. *counted is that

@@ -421,73 +421,6 @@ static void when_it_jumps(void **unused)
     mt_levels_free(&l);
 }
 
-/* ---- of what ---- */
-
-/* What rises by 100 MiB, of which malloc has all, nothing or waves. */
-static int64_t rises(double p)
-{
-    return 10 * MIB + (int64_t)(p * 100 * (double)MIB);
-}
-static int64_t waves(double p)
-{
-    return 10 * MIB + (int64_t)(fmod(p * 100, 1) * p * 100 * (double)MIB);
-}
-static int64_t freed_at_the_end(double p)
-{
-    return p < 0.94 ? rises(p) : 30 * MIB;
-}
-
-/* So many looks, the last at 0.945 of the time: the window ends at 0.95. */
-static void look(level_of *level, int looks, int64_t dur_ns, struct mt_levels *out)
-{
-    *out = (struct mt_levels){.start_b = level(0)};
-    for (int i = 0; i <= looks; i++) {
-        double at = 0.945 * i / looks;
-        *mt_vec_push(&out->all) = (struct mt_level){(int64_t)(at * (double)dur_ns), level(at), i};
-    }
-}
-
-static void causes(void **unused)
-{
-    static const struct {
-        const char *name;
-        level_of *in_use, *outside;
-        int looks;
-        enum mt_growth_cause want;
-    } cases[] = {
-        {"in use", rises, constant, 200, MT_CAUSE_IN_USE},
-        {"in use, few looks", rises, constant, 6, MT_CAUSE_IN_USE},
-        {"waves", waves, constant, 300, MT_CAUSE_HELD},
-        {"nothing in use", constant, constant, 6, MT_CAUSE_HELD},
-        {"outside", constant, rises, 6, MT_CAUSE_OUTSIDE},
-        {"the last look is at what was freed", freed_at_the_end, constant, 6, MT_CAUSE_UNKNOWN},
-        {"some are at what was freed", freed_at_the_end, constant, 200, MT_CAUSE_UNKNOWN},
-    };
-    const int64_t dur_ns = 5000 * ms;
-    const struct mt_steps none = {0};
-    struct mt_growth_process p = {.wanted = {.steps = &none, .timed = true}};
-    struct mt_levels rss;
-    (void)unused;
-    make(rises, dur_ns, 10 * ms, 0, &rss, &p.wanted);
-    mt_growth_find(&rss, &p.wanted, &p.growth);
-    assert_int_equal(p.growth.verdict, MT_GROWTH_GROWS);
-    for (size_t i = 0; i < MT_ARRAY_LEN(cases); i++) {
-        struct mt_growth_parts parts;
-        struct mt_growth_causes found;
-        look(cases[i].in_use, cases[i].looks, dur_ns, &parts.in_use);
-        for (size_t k = 0; k < MT_ARRAY_LEN(parts.outside); k++)
-            look(k ? constant : cases[i].outside, 50, dur_ns, &parts.outside[k]);
-        mt_growth_causes_find(&parts, &p, &found);
-        if (found.most != cases[i].want || found.known != (cases[i].want != MT_CAUSE_UNKNOWN))
-            fail_msg("%s: %d, %.0f of %.0f in use", cases[i].name, (int)found.most,
-                     found.rate[MT_CAUSE_IN_USE], p.growth.rate);
-        mt_levels_free(&parts.in_use);
-        for (size_t k = 0; k < MT_ARRAY_LEN(parts.outside); k++)
-            mt_levels_free(&parts.outside[k]);
-    }
-    mt_levels_free(&rss);
-}
-
 /* Steps are turned into minutes by the window, which has three times as many; minutes stay. */
 static void by_the_minute(void **unused)
 {
@@ -516,7 +449,6 @@ int main(void)
         cmocka_unit_test(flat_border),
         cmocka_unit_test(what_just_stands_out),
         cmocka_unit_test(when_it_jumps),
-        cmocka_unit_test(causes),
         cmocka_unit_test(by_the_minute),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
