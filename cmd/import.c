@@ -30,6 +30,7 @@ struct target {
     bool created;        /* and nothing is stored in it yet */
     struct mt_map runs;  /* of the files so far, by id; several may have one content */
     size_t run_n, oom_n; /* of these but process logs; those with a failed allocation */
+    size_t same_n;       /* files with the bytes of one before them */
     bool alone;          /* there is one file to import */
 };
 
@@ -116,6 +117,7 @@ static void tell(struct target *t, const char *path, const struct mt_recording *
     *seen = 0;
     tell_created(t);
     t->run_n += first && (!rec || rec->kind != MT_RUN_PROCESS);
+    t->same_n += !first && result->existed;
     t->oom_n += first && rec && rec->notes[MT_NOTE_OOM].count;
     if (result->existed)
         tell_existed(t, path, result);
@@ -239,6 +241,16 @@ static enum mt_status list_inputs(const struct mt_args *args, struct mt_import_p
     return MT_EUSAGE;
 }
 
+/* Ranks that did the same may have printed the same: of these there is one run. */
+static void tell_same(const struct target *t)
+{
+    char n[MT_HUMAN_LONG];
+    if (how.groups.n && t->same_n)
+        printf("%s %s the same bytes as one before: each of these recordings counts once; of ranks "
+               "that wrote the same, memtool ranks FILE ... counts all\n",
+               mt_human_plural((int64_t)t->same_n, "file", n), t->same_n == 1 ? "has" : "have");
+}
+
 /* After the last of many: what to ask of all of them. */
 static void tell_group(const struct target *t)
 {
@@ -347,6 +359,7 @@ static enum mt_status import_each(struct target *t, const struct mt_import_paths
     }
     mt_ahead_stop(ahead);
     tell_group(t);
+    tell_same(t);
     if (failed.n && inputs->n > 1)
         tell_failed(&failed, inputs->n, err);
     mt_vec_free(&failed);
