@@ -81,7 +81,7 @@ static const struct mt_column_def others[] = {
     {"per_event_b", "PER SAMPLE", CHANGE, "growth from one sample of the log to the next"},
     {"rate_least_b", "AT LEAST", CHANGE, "the least that rate may be, with 95 % confidence"},
     {"rate_most_b", "AT MOST", CHANGE, "the most that it may be"},
-    {"by_b", "GREW BY", CHANGE, "by how much in all"},
+    {"by_b", "GREW BY", CHANGE, "by how much in all, at that rate"},
     {"looks_n", "LOOKS", COUNT, "how often the recorder looked"},
     {"parts_n", "PARTS", COUNT, "parts whose least levels were compared"},
     {"trend", NULL, PLAIN, "how it goes from time to time: see the terms in the command's help"},
