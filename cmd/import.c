@@ -64,50 +64,6 @@ static void tell_created(struct target *t)
     t->created = false;
 }
 
-static void add_groups(struct mt_buf *out, const char *before, const struct mt_buf *groups,
-                       const char *after)
-{
-    if (!groups->n)
-        return;
-    mt_buf_addf(out, "%s group%s ", before, strstr(groups->s, ", ") ? "s" : "");
-    mt_escape_terminal(out, groups->s);
-    mt_buf_adds(out, after);
-}
-
-/* Reports without the name of a run are of the one imported last, which may be another. */
-static void tell_existed(const struct target *t, const char *path,
-                         const struct mt_store_result *result)
-{
-    struct mt_buf out = {0};
-    mt_escape_terminal(&out, path);
-    mt_buf_adds(&out, ": already imported as run '");
-    mt_escape_terminal(&out, result->name);
-    mt_buf_addf(&out, "' (id %lld); ", (long long)result->run_id);
-    add_groups(&out, "now in", &result->joined, " too");
-    mt_buf_adds(&out, result->joined.n && result->latest.n ? ", " : "");
-    add_groups(&out, "now the latest of", &result->latest, "");
-    const bool same = !result->joined.n && !result->latest.n;
-    mt_buf_adds(&out, same ? "nothing changed" : "");
-    if (same && t->alone) {
-        struct mt_buf name = {0};
-        mt_shell_word(&name, result->name);
-        mt_buf_adds(&out, "; `memtool peak ");
-        mt_escape_terminal(&out, name.s);
-        mt_buf_adds(&out, "` shows it");
-        mt_buf_free(&name);
-    }
-    puts(out.s);
-    mt_buf_free(&out);
-}
-
-static void tell_replaced(const char *run)
-{
-    struct mt_buf out = {0};
-    mt_escape_terminal(&out, run);
-    printf("  replaced the run '%s'\n", out.s);
-    mt_buf_free(&out);
-}
-
 /* Says what became of a file, and frees the result. rec: NULL where it was there. */
 static void tell(struct target *t, const char *path, const struct mt_recording *rec,
                  struct mt_store_result *result)
@@ -120,11 +76,11 @@ static void tell(struct target *t, const char *path, const struct mt_recording *
     t->same_n += !first && result->existed;
     t->oom_n += first && rec && rec->notes[MT_NOTE_OOM].count;
     if (result->existed)
-        tell_existed(t, path, result);
+        mt_import_existed(path, t->alone, result);
     else
         mt_import_summarise(rec, result->name, &how);
     for (int i = 0; i < result->replaced_n; i++)
-        tell_replaced(result->replaced[i]);
+        mt_import_replaced(result->replaced[i]);
 }
 
 /* Stores what was read. */

@@ -303,3 +303,46 @@ void mt_import_summarise(const struct mt_recording *r, const char *run,
     mt_buf_free(&safe);
     mt_buf_free(&out);
 }
+
+static void add_groups(struct mt_buf *out, const char *before, const struct mt_buf *groups,
+                       const char *after)
+{
+    if (!groups->n)
+        return;
+    mt_buf_addf(out, "%s group%s ", before, strstr(groups->s, ", ") ? "s" : "");
+    mt_escape_terminal(out, groups->s);
+    mt_buf_adds(out, after);
+}
+
+/* Reports without the name of a run are of the one imported last, which may be another. */
+void mt_import_existed(const char *path, bool alone, const struct mt_store_result *result)
+{
+    struct mt_buf out = {0};
+    mt_escape_terminal(&out, path);
+    mt_buf_adds(&out, ": already imported as run '");
+    mt_escape_terminal(&out, result->name);
+    mt_buf_addf(&out, "' (id %lld); ", (long long)result->run_id);
+    add_groups(&out, "now in", &result->joined, " too");
+    mt_buf_adds(&out, result->joined.n && result->latest.n ? ", " : "");
+    add_groups(&out, "now the latest of", &result->latest, "");
+    const bool same = !result->joined.n && !result->latest.n;
+    mt_buf_adds(&out, same ? "nothing changed" : "");
+    if (same && alone) {
+        struct mt_buf name = {0};
+        mt_shell_word(&name, result->name);
+        mt_buf_adds(&out, "; `memtool peak ");
+        mt_escape_terminal(&out, name.s);
+        mt_buf_adds(&out, "` shows it");
+        mt_buf_free(&name);
+    }
+    puts(out.s);
+    mt_buf_free(&out);
+}
+
+void mt_import_replaced(const char *run)
+{
+    struct mt_buf out = {0};
+    mt_escape_terminal(&out, run);
+    printf("  replaced the run '%s'\n", out.s);
+    mt_buf_free(&out);
+}
