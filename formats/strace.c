@@ -202,16 +202,32 @@ bool mt_strace_is_known(const struct mt_fields *f)
     return is_mark(f) || (end && mt_strace_knows(f->p, (size_t)(end - f->p)));
 }
 
+/* Whether a name with its arguments stands there, of a call or of what a program prints. */
+static bool is_named(const struct mt_fields *f)
+{
+    const char *end = memchr(f->p, '(', (size_t)(f->end - f->p));
+    return end && is_name(f->p, (size_t)(end - f->p));
+}
+
 bool mt_strace_is_call(const struct mt_fields *f)
 {
     static const char gone[] =
         "?\?\?("; /* the thread ended before strace could ask what it called */
     const size_t n = (size_t)(f->end - f->p);
-    const char *end = memchr(f->p, '(', n);
     if (mt_strace_is_known(f) || (n >= sizeof gone && memcmp(f->p, gone, sizeof gone - 1) == 0))
         return true;
-    return end && is_name(f->p, (size_t)(end - f->p)) &&
-           (memmem(end, (size_t)(f->end - end), " = ", 3) || mt_call_ends(f, " ...>"));
+    return is_named(f) && (memmem(f->p, n, " = ", 3) || mt_call_ends(f, " ...>"));
+}
+
+/* Whether a call returns there that a program printed into: "done)   = 4". */
+static bool has_result(const struct mt_fields *f)
+{
+    for (const char *p = f->p; (p = memchr(p, ')', (size_t)(f->end - p)));) {
+        struct mt_fields rest = {++p, f->end};
+        if (mt_field_take(&rest, "= "))
+            return true;
+    }
+    return false;
 }
 
 /* Whether a number with a fraction stands there, and takes it. */
@@ -269,16 +285,17 @@ static enum mt_status read_line(struct mt_strace *r, struct mt_err *err)
     mt_field_blanks(&f);
     if (f.p == f.end)
         return MT_OK;
-    const bool is_call = mt_strace_is_call(&f);
+    /* Behind a number or a time it is one, too, whose rest follows what the program printed. */
+    const bool is_call = mt_strace_is_call(&f) || ((pid || timed) && is_named(&f));
     if (is_call || pid) /* else a time is the program's own */
         r->clock = clock;
     if (is_call)
         return read_call(r, pid, timed, t, f, err);
-    if (is_damaged(&f) || hides_call(&f)) {
+    const bool lost = is_damaged(&f) || hides_call(&f);
+    if (lost)
         mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
-        return mt_strace_happen(r, err); /* what follows is its stack, not that of the one before */
-    }
-    return MT_OK;
+    /* What follows is its stack, not that of the call before. */
+    return lost || has_result(&f) ? mt_strace_happen(r, err) : MT_OK;
 }
 
 /* ---- the whole ---- */

@@ -80,6 +80,18 @@ static const struct summed_file files[] = {
      " > /tmp/app(other+0x5) [0x25]\n) = 0x40000\n > /tmp/app(third+0x5) [0x35]\n",
      " alloc 16384 n 3 peak 16384 end 16384 moments 3 events 3\nwork 4096/4096/4096\n"
      "[anonymous memory] 8192/8192/8192\nthird 4096/4096/4096\nnote skipped 1\n"},
+    {"stacks of calls that are not read, and that a program printed into",
+     "[pid 7] mmap(NULL, 4096, " RW ") = 0x10000\n > /tmp/app(work+0x5) [0x15]\n"
+     "write(1, \"done\\n\", 5done\n) = 5\n > /tmp/app(print+0x5) [0x25]\n"
+     "[pid 7] mmap(NULL, 8192, " RW ") = 0x20000\n > /tmp/app(work+0x5) [0x15]\n"
+     "write(1, \"Net(\\n)\", 6Net(\n))   = 6\n > /tmp/app(print+0x5) [0x25]\n"
+     "[pid 8] mmap(NULL, 4096, " RW ") = 0x30000\n > /tmp/app(work+0x5) [0x15]\n"
+     "read(0, done\n, \"x\", 1) = 1\n > /tmp/app(ask+0x5) [0x35]\n",
+     " alloc 16384 n 3 peak 16384 end 16384 moments 3 events 3\nwork 16384/16384/16384\n"},
+    {"times since the line before, of calls that are not read, and that a program printed into",
+     "     0.000000 mmap(NULL, 4096, " RW ") = 0x10000\n     5.000000 write(1, \"done\\n\", 5done\n"
+     ") = 5\n     1.000000 munmap(0x10000, 4096) = 0\n",
+     " alloc 4096 n 1 peak 4096 end 0 moments 2 ns 6000000000\n[anonymous memory] 4096/4096/0\n"},
     {"a process that a program printed into the making of",
      "mmap(NULL, 4096, " RW ") = 0x10000\nclone(child_stack=NULL, flags=SIGCHLDhello\n"
      "strace: Process 8 attached\nchild\n, child_tidptr=0x0) = 8\n"
