@@ -59,8 +59,9 @@ void mt_native_plain_name(struct mt_buf *out, const char *s)
             s += sizeof anonymous - 1;
         } else if (ends_in_operator(out, start) && strchr("<>([-", *s)) {
             size_t n = *s == '(' || *s == '[' ? 2 : strspn(s, "<>-=");
-            mt_buf_add(out, s, n < strlen(s) ? n : strlen(s));
-            s += n < strlen(s) ? n : strlen(s);
+            n = strnlen(s, n);
+            mt_buf_add(out, s, n);
+            s += n;
         } else if (*s == '<') {
             if (out->n - start >= 2 && memcmp(out->s + out->n - 2, "::", 2) == 0)
                 out->n -= 2; /* of Rust: f::<T> */

@@ -30,6 +30,14 @@ static bool has_escape(const char *s)
     return s != NULL;
 }
 
+/* "fn(A) -> B" has a "." for its "-". */
+static void add_escaped(struct mt_buf *out, char c)
+{
+    if (c == '>' && out->n > 1 && memcmp(out->s + out->n - 2, " .", 2) == 0)
+        out->s[out->n - 1] = '-';
+    mt_buf_addc(out, c);
+}
+
 bool mt_rust_unescaped(struct mt_buf *out, const char *name)
 {
     size_t n;
@@ -39,7 +47,7 @@ bool mt_rust_unescaped(struct mt_buf *out, const char *name)
         const bool begins = s == name || (s - name > 1 && s[-1] == ':' && s[-2] == ':');
         const char c = escaped(s, &n);
         if (c)
-            mt_buf_addc(out, c);
+            add_escaped(out, c);
         else if (begins && s[0] == '_' && s[1] == '$')
             n = 1; /* no part of a symbol begins with an escape */
         else if (strncmp(s, "..", n = 2) == 0)
