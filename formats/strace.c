@@ -255,8 +255,12 @@ static enum mt_status read_call(struct mt_strace *r, uint64_t pid, bool timed, i
     MT_TRY(mt_strace_leave(r, err));
     MT_TRY(mt_strace_time(r, timed, t, err));
     struct mt_fields call = f, program = f;
+    const bool runs = mt_field_take(&program, "execve(");
     if (r->processes.threads.n && !r->processes.running_n)
-        r->again_n += mt_field_take(&program, "execve(");
+        r->again_n += runs;
+    if (r->processes.joined && !runs)
+        mt_rec_note(r->rec, MT_NOTE_RAN_BEFORE, (int64_t)r->line.offset, 0);
+    r->processes.joined = false;
     uint32_t thread;
     MT_TRY(mt_strace_thread(r, pid, f, !r->whole && mt_strace_is_known(&f), &thread, err));
     if (*f.p == '+' || *f.p == '-')

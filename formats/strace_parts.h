@@ -69,6 +69,7 @@ struct mt_strace_processes {
     uint64_t made_last;      /* the last of them; 0: none */
     bool bare;               /* a line had no number */
     bool guessed, numbered;  /* one was guessed; a line had a number */
+    bool joined;             /* strace attached to the first one, which has no line yet */
     uint32_t thread_n;       /* threads that were in `made` */
     bool tells; /* calls that make others are in the log, and it has no numbers at its beginning */
     struct mt_map of_pid;

@@ -116,8 +116,10 @@ void mt_strace_attached(struct mt_strace *r, uint64_t pid)
     uint32_t known = mt_map_get(&p->of_pid, pid);
     *mt_map_at(&p->children, pid) = 0;
     p->numbered = true;
-    if (!p->threads.n) /* the first one, by -p or -D */
+    if (!p->threads.n) { /* the first one, by -p or -D */
+        p->joined = true;
         known = p->only = add_thread(r, pid, add_process(r, false));
+    }
     if (sharing != MT_MAP_NONE && known == MT_MAP_NONE)
         known = announce(r, pid, sharing);
     if (known != MT_MAP_NONE)

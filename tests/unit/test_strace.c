@@ -354,7 +354,11 @@ static const struct summed_file files[] = {
      "[pid 8] +++ exited with 0 +++\n<... wait4 resumed>NULL, 0, NULL) = 8\n"
      "mmap(NULL, 4096, " RW ") = 0x20000\n+++ exited with 0 +++\n",
      " alloc 16384 n 3 peak 12288 end 8192 moments 3 events 3\n[anonymous memory] "
-     "16384/12288/8192\n"},
+     "16384/12288/8192\nnote ran_before 1\n"},
+    {"without -o, of one that strace attaches to before it runs a program (-D)",
+     "strace: Process 7 attached\nexecve(\"./a\", [\"a\"], 0x1 /* 9 vars */) = 0\n"
+     "mmap(NULL, 4096, " RW ") = 0x10000\n",
+     " alloc 4096 n 1 peak 4096 end 4096 moments 1 events 1\n[anonymous memory] 4096/4096/4096\n"},
     {"calls that nobody knows, as their threads had ended",
      "7 mmap(NULL, 4096, " RW ") = 0x10000\n7 ?\?\?() = ?\n8 ?\?\?( <unfinished ...>\n"
      "8 <... ??? resumed>) = ?\n8 +++ exited with 0 +++\n",
