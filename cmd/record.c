@@ -245,6 +245,8 @@ static enum mt_status record(const struct mt_args *args, const char *path, struc
     mt_recorder_begin(&r, db, pid);
     watch(&r, pid, &how);
     int64_t dur_ns = mt_recorder_now(&r);
+    mt_recorder_look_last(&r, dur_ns);
+    reap(pid, &how, &r.waited); /* what ended after the command, and was not looked at any more */
     mt_record_torch_said(&torch, &r);
     enum mt_status st = mt_recorder_end(&r, dur_ns, &how, &failed);
     mt_record_summarise(&r, mt_record_exit_text(how.status, text), dur_ns);

@@ -423,6 +423,13 @@ static void set_meta_watched(struct mt_recorder *r)
     set_meta(r, "pid", r->watch.first.pid);
 }
 
+void mt_recorder_look_last(struct mt_recorder *r, int64_t t_ns)
+{
+    listen(r, t_ns, true);
+    mt_watch_look_last(&r->watch, t_ns);
+    hand_over(r, t_ns);
+}
+
 static void end_watch(struct mt_recorder *r, int64_t t_ns, const struct mt_recorder_ended *how)
 {
     int64_t most = (int64_t)how->usage.ru_maxrss * 1024;
@@ -431,10 +438,9 @@ static void end_watch(struct mt_recorder *r, int64_t t_ns, const struct mt_recor
                                          .left_b = how->left_b,
                                          .floor = most <= r->own_rss_b + mt_proc_slack(),
                                          .waited = r->waited};
-    if (how->known) {
-        mt_watch_look_last(&r->watch, t_ns);
+    if (how->known)
         mt_watch_end(&r->watch, t_ns, &ended);
-    } else
+    else
         mt_watch_end_attached(&r->watch);
     hand_over(r, t_ns);
 }
@@ -442,7 +448,6 @@ static void end_watch(struct mt_recorder *r, int64_t t_ns, const struct mt_recor
 enum mt_status mt_recorder_end(struct mt_recorder *r, int64_t t_ns,
                                const struct mt_recorder_ended *how, struct mt_err *err)
 {
-    listen(r, t_ns, true);
     end_watch(r, t_ns, how);
     pthread_mutex_lock(&r->mutex);
     mt_watch_missing(&r->watch, &r->missing);

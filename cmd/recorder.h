@@ -68,14 +68,16 @@ void mt_recorder_begin(struct mt_recorder *r, struct mt_db *db, pid_t pid);
 void mt_recorder_look(struct mt_recorder *r, int64_t t_ns);
 /* Something may have been said: reads it, and looks if it is a step or a mark. */
 void mt_recorder_listen(struct mt_recorder *r, int64_t t_ns);
+/* The command has ended: reads what it said, and looks at what goes on. */
+void mt_recorder_look_last(struct mt_recorder *r, int64_t t_ns);
 /* How the command ended. */
 struct mt_recorder_ended {
     bool known; /* as its parent knows it */
     int status;
     struct rusage usage;
-    int64_t left_b; /* the most that one had which outlived its parent, and ended before it */
+    int64_t left_b; /* the most that one had which outlived its parent, and has ended */
 };
-/* The command has ended, or nobody looks any more: writes the rest. Errors: those of the database,
+/* That was the last look, or nobody looks any more: writes the rest. Errors: those of the database,
  * whenever they were. */
 enum mt_status mt_recorder_end(struct mt_recorder *r, int64_t t_ns,
                                const struct mt_recorder_ended *how, struct mt_err *err);

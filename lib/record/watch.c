@@ -419,7 +419,11 @@ void mt_watch_look(struct mt_watch *w, int64_t t_ns)
     }
     w->all.n = kept;
     if (w->last || (t_ns >= w->family_ns && !has_no_new(w, t_ns))) {
-        find_children(w, t_ns);
+        uint32_t known_n;
+        do { /* there is no look after the last one to find children of children */
+            known_n = w->process_n;
+            find_children(w, t_ns);
+        } while (w->last && w->process_n > known_n);
         if (w->malloc)
             mt_malloc_sweep(w->malloc);
     }
@@ -454,18 +458,17 @@ void mt_watch_end(struct mt_watch *w, int64_t t_ns, const struct mt_watch_ended 
         end_malloc(w, &w->all.v[i]);
     }
     mt_watch_work_end(w, t_ns, how);
-    if (how->left_b > w->peak_b + SLACK)
-        w->unseen_b = how->left_b;
-    if (how->maxrss_b <= first->peak_b || how->maxrss_b <= w->unseen_b)
-        return;
-    if (!how->floor && !how->waited) {
+    bool own = !how->floor && !how->waited, more = how->maxrss_b > first->peak_b;
+    if (own && more)
         end_command(w, t_ns, how->maxrss_b);
-        return;
+    if (!own && more && (!w->peak_b || how->maxrss_b > w->peak_b + SLACK)) {
+        w->unseen_b = how->maxrss_b;
+        w->unseen_of_command = how->floor;
     }
-    if (w->peak_b && how->maxrss_b <= w->peak_b + SLACK)
-        return;
-    w->unseen_b = how->maxrss_b;
-    w->unseen_of_command = how->floor;
+    if (how->left_b > w->peak_b + SLACK && how->left_b > w->unseen_b) {
+        w->unseen_b = how->left_b;
+        w->unseen_of_command = false;
+    }
 }
 
 void mt_watch_end_attached(struct mt_watch *w)
