@@ -308,7 +308,7 @@ static bool copies_operands(const struct mt_advice_facts *f)
         if (op == MT_NONE || b->category == MT_CATEGORY_GRADIENT || b->bytes <= most_b)
             continue;
         const char *name = mt_advice_name(f, op);
-        if (strstr(name, "mm") || strstr(name, "inear"))
+        if (strstr(name, "mm") || strstr(name, "Mm") || strstr(name, "inear"))
             most_b = b->bytes;
     }
     return most_b >= f->peak_b / 10;

@@ -39,6 +39,7 @@ PAIRS = (
     ("stop_keeping", "keep_weights", 2968744, 0.1, "up_to"),  # copies, which no graph holds
     # record_compiled.py: layers within regions of torch.compile; a model's copy that is no part of what is kept; copies outside of every op
     ("bfloat16", "compiled", 510996, 12.3, "up_to"),
+    ("bfloat16", "convolved", 950720, 6.2, "up_to"),  # a product of a backward pass
     ("stop_keeping", "keep_replay", 540852, 50.1, "up_to"),  # what it still learns from is of four steps
     ("stop_keeping", "keep_states", 264196, 14.4, "up_to"),  # of one copy
     ("no_grad", "listed", 1214976, 0.1, "up_to"),  # the list keeps its predictions all the same

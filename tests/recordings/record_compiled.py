@@ -1,7 +1,7 @@
 """Records a model under torch.compile, whose layers are within regions of it; a Q network that learns once it has collected what it
-learns from, with a copy of itself and all that it has collected; copies of all weights by the step; and predictions in a list, with
-their graphs and detached, where no backward pass runs: FOLDER/compiled.json.zst, keep_replay.json.zst, keep_states.json.zst,
-listed.json.zst, listed_detached.json.zst. Of the changed programs only the peaks are printed (`test_advice.py` has them).
+learns from, with a copy of itself and all that it has collected; copies of all weights by the step; predictions in a list, with
+their graphs and detached, where no backward pass runs; and a convolution before a layer without a bias: FOLDER/compiled.json.zst,
+keep_replay.json.zst, keep_states.json.zst, listed.json.zst, listed_detached.json.zst, convolved.json.zst. Of the changed programs only the peaks are printed (`test_advice.py` has them).
 python3 record_compiled.py FOLDER [NAME...]"""
 import copy
 import sys
@@ -28,6 +28,16 @@ def compiled(dtype=torch.float32):
     for _ in steps(5):
         optimizer.zero_grad()
         run(torch.randn(128, 64, dtype=dtype)).pow(2).mean().backward()
+        optimizer.step()
+
+
+def convolved(dtype=torch.float32):
+    """What its layer without a bias gives to the convolution is its largest product."""
+    model = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.Flatten(), nn.Linear(2048, 16, bias=False)).to(dtype)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for _ in steps(4):
+        optimizer.zero_grad()
+        model(torch.randn(64, 3, 16, 16, dtype=dtype)).float().pow(2).mean().backward()
         optimizer.step()
 
 
@@ -77,6 +87,7 @@ def listed(detached, graph=True):
 
 if __name__ == "__main__":
     record_all({"compiled": (compiled, {"bfloat16": lambda: compiled(torch.bfloat16)}),
+                "convolved": (convolved, {"bfloat16": lambda: convolved(torch.bfloat16)}),
                 "keep_replay": (lambda: replay(None), {"stop_keeping": lambda: replay(48)}),
                 "keep_states": (lambda: states(9), {"stop_keeping": lambda: states(1)}),
                 "listed": (lambda: listed(False), {"no_grad": lambda: listed(False, False), "detach": lambda: listed(True)}),
