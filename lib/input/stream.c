@@ -5,6 +5,7 @@
 #include "lib/base/thread.h"
 #include "lib/input/decode.h"
 #include "lib/input/source.h"
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +85,24 @@ static void publish_end(struct mt_stream *s, const struct mt_hash *hash, const s
     pthread_mutex_unlock(&s->lock);
 }
 
+/* A few bytes may stand for any number: of a file whose size is known that is bounded. */
+static enum mt_status check_length(const struct mt_stream *s, const struct mt_decoder *d,
+                                   struct mt_err *err)
+{
+    if (!d->detect || !s->src.total ||
+        s->filled * BLOCK_BYTES / MT_STREAM_FOR_A_BYTE <=
+            MT_STREAM_LEAST / MT_STREAM_FOR_A_BYTE + s->src.total)
+        return MT_OK;
+    enum mt_status st =
+        MT_FAIL(err, MT_ELIMIT,
+                "decompresses to more than %" PRIu64 " GiB, more than a file of its size should",
+                (MT_STREAM_LEAST + MT_STREAM_FOR_A_BYTE * s->src.total) >> 30);
+    mt_source_name_error(&s->src, err);
+    mt_err_hint(err, "Nothing was imported. What a pipe brings may be of any length: zstd -dc FILE "
+                     "(or gzip, lz4) | memtool import -");
+    return st;
+}
+
 static enum mt_status decode_all(struct mt_stream *s, const struct mt_decoder *d, void *state,
                                  struct mt_hash *hash, struct mt_err *err)
 {
@@ -101,6 +120,7 @@ static enum mt_status decode_all(struct mt_stream *s, const struct mt_decoder *d
             publish(s);
         if (last)
             return st;
+        MT_TRY(check_length(s, d, err));
     }
 }
 

@@ -16,6 +16,9 @@
 
 #define MT_STREAM_PAD      64          /* readable zero bytes behind every window */
 #define MT_STREAM_MAX_PEEK (16u << 20) /* largest window that can be asked for */
+/* A compressed file of known size may decompress to this, and as much for each of its bytes. */
+#define MT_STREAM_LEAST      (UINT64_C(1) << 30)
+#define MT_STREAM_FOR_A_BYTE UINT64_C(256)
 
 struct mt_stream;
 
@@ -37,9 +40,10 @@ void mt_stream_close(struct mt_stream *s);
  * Points *p at the unconsumed bytes: at least `min` of them unless the input ends before, and
  * *n says how many. Behind them stand MT_STREAM_PAD zero bytes. Does not advance. *n < min means
  * that the input ends there (still MT_OK). Valid until the next call on s. min <=
- * MT_STREAM_MAX_PEEK. Errors: MT_EIO (read error), MT_EINPUT (damaged or cut-off data). The
- * bytes decoded before the damage are delivered first; the error comes when the window cannot be
- * filled to `min`, with the compressed file's byte offset in the message.
+ * MT_STREAM_MAX_PEEK. Errors: MT_EIO (read error), MT_EINPUT (damaged or cut-off data), MT_ELIMIT
+ * (a compressed file that stands for more than files of its size do). The bytes decoded before the
+ * damage are delivered first; the error comes when the window cannot be filled to `min`, with the
+ * compressed file's byte offset in the message.
  */
 enum mt_status mt_stream_peek(struct mt_stream *s, size_t min, const char **p, size_t *n,
                               struct mt_err *err);
