@@ -24,7 +24,7 @@ struct reader {
     struct mt_ht_tables tables;
     struct mt_ht_raw raw; /* of raw logs, where `is_raw` */
     struct mt_line line;
-    uint64_t tool, version, line_n, beside;
+    uint64_t tool, version, line_n, beside, suppression_n;
     int64_t page_b;
     bool head, ended; /* the version is known; what ends a log was there last */
     bool is_raw, own; /* heaptrack itself wrote it: it names the command */
@@ -121,9 +121,15 @@ static void meta(struct reader *r, const char *key, struct mt_fields f)
     mt_rec_meta_text(r->rec, key, s, n);
 }
 
-/* heaptrack 1.4 says how long it is, too. */
+/* heaptrack 1.4 says how long it is, too. Each is looked for in every name: more than programs have
+ * is none that a program wrote. */
 static void suppression(struct reader *r, struct mt_fields f)
 {
+    enum { MOST = 1000 };
+    if (++r->suppression_n > MOST) {
+        skip(r);
+        return;
+    }
     struct mt_fields sized = f, rest;
     const char *s;
     uint64_t told;

@@ -37,6 +37,14 @@ def heaptrack_chain(n, leaf):
     return heaptrack(names, ["10 1 2", "11 1 3", "12 1 4"], traces, range(n + 1, 2 * n + 1))
 
 
+def heaptrack_suppressed(n):
+    """n functions, and three times as many patterns of leaks, none of which matches one."""
+    names = ["app"] + [f"f{i}" for i in range(n)]
+    ips, traces = [f"{i + 16:x} 1 {i + 2:x}" for i in range(n)], [(i + 1, 0) for i in range(n)]
+    lines = "".join(f"S leak:q{i}\n" for i in range(3 * n))
+    return heaptrack(names, ips, traces, range(1, n + 1)).replace(b"R 1\n", lines.encode() + b"R 1\n")
+
+
 def pprof_inlined(n):
     """The same as a profile of Go's."""
     p = pprof.Profile()
@@ -82,8 +90,8 @@ def memray(n, interpreter):
     return b"".join(out) + b"\x10"
 
 
-def takes(name, data, code, says, options=("--max-memory", "48MiB")):
-    """Its import ends with that exit code, and says that; within the limits."""
+def takes(name, data, code, says, options=("--max-memory", "48MiB"), command="import"):
+    """Its import, or another command, ends with that exit code, and says that; within the limits."""
     m.check(len(data) < 5 << 20, name, "is no small file", len(data))
     with open(name, "wb") as f:
         f.write(data)
@@ -94,7 +102,7 @@ def takes(name, data, code, says, options=("--max-memory", "48MiB")):
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
         for fd, path in ((1, out), (2, err)):
             os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), fd)
-        os.execv(m.memtool, [m.memtool, "import", name, "--db", m.db, *options])
+        os.execv(m.memtool, [m.memtool, command, name, "--db", m.db, *options])
     _, status, used = os.wait4(child, 0)
     with open(out) as f, open(err) as g:
         said = f.read() + g.read()
@@ -116,4 +124,6 @@ takes("calls.bin", memray(40000, False), 2, MUCH)
 takes("called.bin", memray(10000, True), 2, MUCH)
 # What a report takes for a call path is bounded, too, where nobody asks for more.
 takes("paths.pkl", dump([(i + 1, 8, STACK, 4000) for i in range(750)]), 2, "call paths, more than a file of its size should", ())
-m.finish(36)
+# Each pattern is looked for in each name.
+takes("suppressed.heaptrack", heaptrack_suppressed(20000), 0, "59,000 damaged events left out", (), "leaks")
+m.finish(40)
