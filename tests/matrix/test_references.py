@@ -126,4 +126,8 @@ takes("called.bin", memray(10000, True), 2, MUCH)
 takes("paths.pkl", dump([(i + 1, 8, STACK, 4000) for i in range(750)]), 2, "call paths, more than a file of its size should", ())
 # Each pattern is looked for in each name.
 takes("suppressed.heaptrack", heaptrack_suppressed(20000), 0, "59,000 damaged events left out", (), "leaks")
-m.finish(40)
+# Each device is judged by all records.
+RECORD = '{"ph":"i","name":"[memory]","pid":1,"tid":1,"ts":%d,"args":{"Bytes":64,"Addr":%d,"Device Id":%d,"Device Type":1}}'
+DEVICES = '{"traceEvents":[' + ",".join(RECORD % (i, i + 1, i % 4000) for i in range(40000)) + "]}"
+takes("devices.json", DEVICES.encode(), 0, "damaged", (), "leaks")
+m.finish(44)
