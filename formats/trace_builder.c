@@ -209,7 +209,7 @@ static bool may_be_device(struct mt_trace_builder *in, int type, int index)
 {
     enum { MOST = 128 };
     const uint64_t key = (uint64_t)(uint32_t)type << 32 | (uint32_t)index;
-    return in->rec->devices.n < MOST || *mt_map_at(&in->rec->device_of, key) != MT_MAP_NONE;
+    return in->rec->devices.n < MOST || mt_map_get(&in->rec->device_of, key) != MT_MAP_NONE;
 }
 
 /* The device of a memory record; absent means the CPU. False: it cannot be. */
