@@ -289,8 +289,10 @@ static enum mt_status read_line(struct mt_strace *r, struct mt_err *err)
     mt_field_blanks(&f);
     if (f.p == f.end)
         return MT_OK;
-    /* Behind a number or a time it is one, too, whose rest follows what the program printed. */
-    const bool is_call = mt_strace_is_call(&f) || ((pid || timed) && is_named(&f));
+    /* Behind the number of a thread, or a time, it is one, too, whose rest follows what the program
+     * printed. */
+    const bool own = pid ? mt_map_get(&r->processes.of_pid, pid) != MT_MAP_NONE : timed;
+    const bool is_call = mt_strace_is_call(&f) || (own && is_named(&f));
     if (is_call || pid) /* else a time is the program's own */
         r->clock = clock;
     if (is_call)

@@ -88,6 +88,12 @@ static const struct summed_file files[] = {
      "[pid 8] mmap(NULL, 4096, " RW ") = 0x30000\n > /tmp/app(work+0x5) [0x15]\n"
      "read(0, done\n, \"x\", 1) = 1\n > /tmp/app(ask+0x5) [0x35]\n",
      " alloc 16384 n 3 peak 16384 end 16384 moments 3 events 3\nwork 16384/16384/16384\n"},
+    {"a number that a program printed, which is of no thread, where others are not followed",
+     "mmap(NULL, 4096, " RW
+     ") = 0x10000\nclone(child_stack=0x7f0, flags=CLONE_VM|CLONE_THREAD) = 9\n"
+     "write(1, \"5 items\\n12 layer(x)\\n\", 275 items\n12 layer(x)\n) = 27\n",
+     " alloc 4096 n 1 peak 4096 end 4096 moments 1 events 1\n[anonymous memory] 4096/4096/4096\n"
+     "note untraced 1\n"},
     {"times since the line before, of calls that are not read, and that a program printed into",
      "     0.000000 mmap(NULL, 4096, " RW ") = 0x10000\n     5.000000 write(1, \"done\\n\", 5done\n"
      ") = 5\n     1.000000 munmap(0x10000, 4096) = 0\n",
