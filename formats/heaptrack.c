@@ -25,6 +25,7 @@ struct reader {
     struct mt_ht_raw raw; /* of raw logs, where `is_raw` */
     struct mt_line line;
     uint64_t tool, version, line_n, beside, suppression_n;
+    uint64_t events_b; /* of lines of events, which the stream was not told of yet */
     int64_t page_b;
     bool head, ended; /* the version is known; what ends a log was there last */
     bool is_raw, own; /* heaptrack itself wrote it: it names the command */
@@ -43,6 +44,18 @@ static void skip(struct reader *r)
 }
 
 /* ---- events ---- */
+
+/* A program that does the same for a minute has a log of gigabytes that compresses to some KB. Its
+ * events are read as fast as it is decompressed. */
+static void used(struct reader *r, uint64_t n)
+{
+    enum { BATCH = 64 << 10 };
+    r->events_b += n;
+    if (r->events_b < BATCH)
+        return;
+    mt_stream_used(r->lines.in, r->events_b);
+    r->events_b = 0;
+}
 
 static enum mt_status event(struct reader *r, struct mt_fields f, struct mt_err *err)
 {
@@ -73,6 +86,7 @@ static enum mt_status events(struct reader *r, struct mt_err *err)
 {
     uint32_t v[MT_HEAP_BATCH];
     size_t done;
+    const char *begin = r->lines.at;
     do {
         const char *next = r->lines.at;
         const size_t n = mt_ht_event_lines(&next, r->lines.end, (uint32_t)mt_heap_kind_n(r->heap),
@@ -85,6 +99,7 @@ static enum mt_status events(struct reader *r, struct mt_err *err)
             return st;
         }
     } while (done == MT_HEAP_BATCH);
+    used(r, (uint64_t)(r->lines.at - begin));
     return MT_OK;
 }
 
@@ -251,6 +266,8 @@ static enum mt_status raw_line(struct reader *r, struct mt_fields f, struct mt_e
     }
     if (!good)
         skip(r);
+    else if (*r->line.s == '+' || *r->line.s == '-')
+        used(r, r->line.n + 1);
     if (st != MT_OK)
         return fail(r, err);
     return look_at_memory(r, err);

@@ -38,6 +38,7 @@ struct mt_stream {
     pthread_mutex_t lock;
     pthread_cond_t was_filled, was_freed;
     uint64_t filled, freed; /* blocks */
+    uint64_t used;          /* bytes that may be any number */
     bool stop;              /* the reader wants no more */
     bool compressed;        /* set before the first block comes */
     bool done;              /* no more blocks will come; what follows is set */
@@ -86,12 +87,14 @@ static void publish_end(struct mt_stream *s, const struct mt_hash *hash, const s
 }
 
 /* A few bytes may stand for any number: of a file whose size is known that is bounded. */
-static enum mt_status check_length(const struct mt_stream *s, const struct mt_decoder *d,
+static enum mt_status check_length(struct mt_stream *s, const struct mt_decoder *d,
                                    struct mt_err *err)
 {
+    pthread_mutex_lock(&s->lock);
+    const uint64_t counted = s->filled * BLOCK_BYTES - s->used;
+    pthread_mutex_unlock(&s->lock);
     if (!d->detect || !s->src.total ||
-        s->filled * BLOCK_BYTES / MT_STREAM_FOR_A_BYTE <=
-            MT_STREAM_LEAST / MT_STREAM_FOR_A_BYTE + s->src.total)
+        counted / MT_STREAM_FOR_A_BYTE <= MT_STREAM_LEAST / MT_STREAM_FOR_A_BYTE + s->src.total)
         return MT_OK;
     enum mt_status st =
         MT_FAIL(err, MT_ELIMIT,
@@ -283,6 +286,13 @@ void mt_stream_consume(struct mt_stream *s, size_t n)
     s->p += n;
     s->n -= n;
     s->offset += n;
+}
+
+void mt_stream_used(struct mt_stream *s, uint64_t n)
+{
+    pthread_mutex_lock(&s->lock);
+    s->used += n;
+    pthread_mutex_unlock(&s->lock);
 }
 
 enum mt_status mt_stream_check_rest(struct mt_stream *s, struct mt_err *err)

@@ -16,7 +16,8 @@
 
 #define MT_STREAM_PAD      64          /* readable zero bytes behind every window */
 #define MT_STREAM_MAX_PEEK (16u << 20) /* largest window that can be asked for */
-/* A compressed file of known size may decompress to this, and as much for each of its bytes. */
+/* A compressed file of known size may decompress to this, and as much for each of its bytes, beside
+ * what mt_stream_used says. */
 #define MT_STREAM_LEAST      (UINT64_C(1) << 30)
 #define MT_STREAM_FOR_A_BYTE UINT64_C(256)
 
@@ -49,6 +50,10 @@ enum mt_status mt_stream_peek(struct mt_stream *s, size_t min, const char **p, s
                               struct mt_err *err);
 
 void mt_stream_consume(struct mt_stream *s, size_t n); /* n <= the last *n of peek */
+
+/* n bytes of the input are what it is there for, and took no time to speak of: they do not count
+ * against what a compressed file may decompress to. */
+void mt_stream_used(struct mt_stream *s, uint64_t n);
 
 /*
  * For a reader that could not make sense of the bytes: goes on to the end of a compressed input

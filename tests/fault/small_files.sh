@@ -37,4 +37,15 @@ grep -q 'decompresses to more than 1 GiB, more than a file of its size should' e
 grep -q 'memtool import -' err || complain "no word of what to do: $(cat err)"
 blank 1000000 | zstd -q -o blank.log.zst -f
 "$MEMTOOL" import blank.log.zst --db u.db >out 2>err || complain "fewer lines are refused: $(cat err)"
-complained "5 files"
+# A program that does the same for a minute has such a log, too, of which all is kept: its events may be any number.
+loop() { # EVENTS
+    printf 'v 10400 3\nX ./loop\nI 1000 1\ns 4 loop\ns 4 work\ni 10 1 2\nt 1 0\na 8 1\nc 0\n'
+    yes '+ 0
+- 0' | head -n "$1"
+    printf 'c 1\nR 1\n# strings: 2\n# ips: 1\n'
+}
+loop 290000000 | zstd -q -o loop.zst
+[ "$(wc -c <loop.zst)" -lt 200000 ] || complain "loop.zst is no small file"
+"$MEMTOOL" import loop.zst --db v.db >out 2>err || complain "a log of events is refused: $(cat err)"
+grep -q '145,000,000 allocations, 145,000,000 frees' out || complain "not all events are in it: $(cat out)"
+complained "6 files"
