@@ -258,7 +258,8 @@ static enum mt_status read_call(struct mt_strace *r, uint64_t pid, bool timed, i
     const bool runs = mt_field_take(&program, "execve(");
     if (r->processes.threads.n && !r->processes.running_n)
         r->again_n += runs;
-    if (r->processes.joined && !runs)
+    /* What a program asks for first, before it maps libraries, is where its heap begins. */
+    if (r->processes.joined && !runs && !mt_field_take(&program, "brk(NULL)"))
         mt_rec_note(r->rec, MT_NOTE_RAN_BEFORE, (int64_t)r->line.offset, 0);
     r->processes.joined = false;
     uint32_t thread;

@@ -365,6 +365,9 @@ static const struct summed_file files[] = {
      "strace: Process 7 attached\nexecve(\"./a\", [\"a\"], 0x1 /* 9 vars */) = 0\n"
      "mmap(NULL, 4096, " RW ") = 0x10000\n",
      " alloc 4096 n 1 peak 4096 end 4096 moments 1 events 1\n[anonymous memory] 4096/4096/4096\n"},
+    {"without -o, the same where the beginning of a program is not traced",
+     "strace: Process 7 attached\nbrk(NULL) = 0x20000\nmmap(NULL, 4096, " RW ") = 0x10000\n",
+     " alloc 4096 n 1 peak 4096 end 4096 moments 1 events 2\n[anonymous memory] 4096/4096/4096\n"},
     {"calls that nobody knows, as their threads had ended",
      "7 mmap(NULL, 4096, " RW ") = 0x10000\n7 ?\?\?() = ?\n8 ?\?\?( <unfinished ...>\n"
      "8 <... ??? resumed>) = ?\n8 +++ exited with 0 +++\n",
