@@ -51,15 +51,6 @@ static enum mt_status collect_rules(struct mt_rules *out, struct mt_err *err)
     return out->v.n ? MT_OK : no_rules(file, err);
 }
 
-/* How many runs a baseline was made of, that of a file, too. */
-static int64_t runs_of(const struct mt_loaded *base)
-{
-    int64_t n = 0;
-    for (size_t i = 0; i < base->figures.v.n; i++)
-        n += base->figures.v.v[i].run_n;
-    return n;
-}
-
 /* The runs of a group are the job, and have to be all of it; who names runs means these. */
 static void find(const struct mt_rules *rules, const struct mt_loaded *new,
                  const struct mt_loaded *base, struct mt_findings *found)
@@ -74,11 +65,6 @@ static void find(const struct mt_rules *rules, const struct mt_loaded *new,
     else if (missing)
         mt_show_note("%s", missing);
     mt_findings_find(rules, new, base, each || ranks, group ? missing : NULL, found);
-    if (base && ((ranks && runs_of(base) > 1) || mt_loaded_are_ranks(base)))
-        mt_show_note(
-            "The baseline is the median of its runs: a rank that had less than that may "
-            "grow up to it unseen. memtool diff --group OLD --group NEW --exit-code judges "
-            "each rank against its own.");
     free(missing);
 }
 

@@ -1,6 +1,7 @@
 /* What memtool check found, as table, reports and Markdown. */
 #include "cmd/check.h"
 #include "cmd/common.h"
+#include "cmd/repeats.h"
 #include "lib/base/human.h"
 #include "lib/render/render.h"
 #include "lib/render/run_notes.h"
@@ -201,6 +202,23 @@ static bool is_by_frames(const struct mt_loaded *l)
     return false;
 }
 
+/* How many runs a baseline was made of, that of a file, too. */
+static int64_t runs_of(const struct mt_loaded *base)
+{
+    int64_t n = 0;
+    for (size_t i = 0; i < base->figures.v.n; i++)
+        n += base->figures.v.v[i].run_n;
+    return n;
+}
+
+static void note_median(const struct mt_findings *f, struct mt_report *r)
+{
+    if (mt_loaded_are_ranks(f->base) || (mt_loaded_are_ranks(f->new) && runs_of(f->base) > 1))
+        mt_report_note(r, "The baseline is the median of its runs: a rank that had less than that "
+                          "may grow up to it unseen. memtool diff --group OLD --group NEW "
+                          "--exit-code judges each rank against its own.");
+}
+
 /* A limit that massif's peak keeps may be exceeded as the program ended. */
 static void note_massif(const struct mt_findings *f, struct mt_report *r)
 {
@@ -312,6 +330,7 @@ static void add_notes(const struct mt_findings *f, struct mt_report *r)
         mt_report_note(r, "The baseline has a warm-up of %lld steps, the run of %lld.",
                        (long long)a->warmup, (long long)b->warmup);
     note_same_recording(f, r);
+    note_median(f, r);
 }
 
 /* The first finding that nobody can tell says why. */
