@@ -209,6 +209,12 @@ static bool is_named(const struct mt_fields *f)
     return end && is_name(f->p, (size_t)(end - f->p));
 }
 
+/* Whether a call begins there by which a program prints. */
+static bool prints(struct mt_fields f)
+{
+    return mt_field_take(&f, "write(") || mt_field_take(&f, "writev(");
+}
+
 bool mt_strace_is_call(const struct mt_fields *f)
 {
     static const char gone[] =
@@ -290,9 +296,10 @@ static enum mt_status read_line(struct mt_strace *r, struct mt_err *err)
     mt_field_blanks(&f);
     if (f.p == f.end)
         return MT_OK;
-    /* Behind the number of a thread, or a time, it is one, too, whose rest follows what the program
-     * printed. */
-    const bool own = pid ? mt_map_get(&r->processes.of_pid, pid) != MT_MAP_NONE : timed;
+    /* Behind the number of a thread it is one, too, whose rest follows what was printed; behind a
+     * time, which programs print, too, what prints it. */
+    const bool own =
+        pid ? mt_map_get(&r->processes.of_pid, pid) != MT_MAP_NONE : timed && prints(f);
     const bool is_call = mt_strace_is_call(&f) || (own && is_named(&f));
     if (is_call || pid) /* else a time is the program's own */
         r->clock = clock;

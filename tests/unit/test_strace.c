@@ -98,6 +98,10 @@ static const struct summed_file files[] = {
      "     0.000000 mmap(NULL, 4096, " RW ") = 0x10000\n     5.000000 write(1, \"done\\n\", 5done\n"
      ") = 5\n     1.000000 munmap(0x10000, 4096) = 0\n",
      " alloc 4096 n 1 peak 4096 end 0 moments 2 ns 6000000000\n[anonymous memory] 4096/4096/0\n"},
+    {"times that a program printed, in front of what is no call",
+     "23:00:00 mmap(NULL, 4096, " RW ") = 0x10000\n03:00:01 epoch(1) begins\n"
+     "23:00:02 munmap(0x10000, 4096) = 0\n",
+     " alloc 4096 n 1 peak 4096 end 0 moments 2 ns 2000000000\n[anonymous memory] 4096/4096/0\n"},
     {"a process that a program printed into the making of",
      "mmap(NULL, 4096, " RW ") = 0x10000\nclone(child_stack=NULL, flags=SIGCHLDhello\n"
      "strace: Process 8 attached\nchild\n, child_tidptr=0x0) = 8\n"
