@@ -96,7 +96,7 @@ static void add_layer(const struct mt_backward_sites *s, uint32_t node, struct m
     for (; node != MT_NONE; node = s->r->nodes.v[node].parent)
         if (kind_of(s, s->r->nodes.v[node].frame) == MODULE)
             *mt_vec_push(&modules) = s->r->nodes.v[node].frame;
-    for (size_t i = modules.n; i-- > 0;)
+    for (size_t i = modules.n; i-- > 0 && out->n <= MT_LAYER_BYTES_MAX;)
         mt_buf_addf(out, "%s%s_%d", out->n ? "." : "",
                     mt_rec_frame_name(s->r, modules.v[i]) + strlen(MT_MODULE_FRAME),
                     (int)s->r->frames.v[modules.v[i]].instance);

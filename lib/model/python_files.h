@@ -44,6 +44,9 @@ bool mt_python_site_parse(const char *site, struct mt_python_function *out);
 
 /* In front of the name of an nn.Module. */
 #define MT_MODULE_FRAME "nn.Module: "
+/* Bytes of the modules around an op by name, after which those further in have no layer of their
+ * own: a path of n modules, each with all names around it, would take n * n. */
+#define MT_LAYER_BYTES_MAX 4096
 
 /* In front of the site of a forward op: what its backward does. */
 #define MT_BACKWARD_OF "(backward of) "

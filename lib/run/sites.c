@@ -43,8 +43,12 @@ uint32_t mt_layer_of_frame(struct mt_tree *t, uint32_t name, uint32_t outer)
     struct mt_buf layer = {0};
     if (strncmp(text, MT_MODULE_FRAME, n) != 0)
         return MT_NONE;
-    if (outer != MT_NONE)
-        mt_buf_addf(&layer, "%s.", mt_strtab_get(&t->strings, outer));
+    if (outer != MT_NONE) {
+        const char *around = mt_strtab_get(&t->strings, outer);
+        if (strlen(around) > MT_LAYER_BYTES_MAX)
+            return outer;
+        mt_buf_addf(&layer, "%s.", around);
+    }
     mt_buf_adds(&layer, text + n);
     return take(t, &layer);
 }

@@ -130,4 +130,8 @@ takes("suppressed.heaptrack", heaptrack_suppressed(20000), 0, "59,000 damaged ev
 RECORD = '{"ph":"i","name":"[memory]","pid":1,"tid":1,"ts":%d,"args":{"Bytes":64,"Addr":%d,"Device Id":%d,"Device Type":1}}'
 DEVICES = '{"traceEvents":[' + ",".join(RECORD % (i, i + 1, i % 4000) for i in range(40000)) + "]}"
 takes("devices.json", DEVICES.encode(), 0, "damaged", (), "leaks")
-m.finish(44)
+# A layer is named by all modules around it.
+MODULE = '{"ph":"X","cat":"python_function","name":"nn.Module: L_%d","pid":1,"tid":1,"ts":%d,"dur":%d}'
+MODULES = [MODULE % (i, i, 200000 - 2 * i) for i in range(20000)] + [RECORD % (30000, 1, 0)]
+takes("modules.json", ('{"traceEvents":[' + ",".join(MODULES) + "]}").encode(), 0, "L_0.L_1", ("--by", "layer"), "peak")
+m.finish(48)
