@@ -98,8 +98,8 @@ static enum mt_status check_length(struct mt_stream *s, const struct mt_decoder 
         return MT_OK;
     enum mt_status st =
         MT_FAIL(err, MT_ELIMIT,
-                "decompresses to more than %" PRIu64 " GiB, more than a file of its size should",
-                (MT_STREAM_LEAST + MT_STREAM_FOR_A_BYTE * s->src.total) >> 30);
+                "decompresses to more than %" PRIu64 " MiB, more than a file of its size should",
+                (MT_STREAM_LEAST + MT_STREAM_FOR_A_BYTE * s->src.total) >> 20);
     mt_source_name_error(&s->src, err);
     mt_err_hint(err, "Nothing was imported. What a pipe brings may be of any length: zstd -dc FILE "
                      "(or gzip, lz4) | memtool import -");

@@ -18,7 +18,7 @@
 #define MT_STREAM_MAX_PEEK (16u << 20) /* largest window that can be asked for */
 /* A compressed file of known size may decompress to this, and as much for each of its bytes, beside
  * what mt_stream_used says. */
-#define MT_STREAM_LEAST      (UINT64_C(1) << 30)
+#define MT_STREAM_LEAST      (UINT64_C(256) << 20)
 #define MT_STREAM_FOR_A_BYTE UINT64_C(256)
 
 struct mt_stream;

@@ -29,11 +29,11 @@ blank() { # LINES, behind two that have figures
     printf 'step 1: RSS: 5 MB\nstep 2: RSS: 8 MB\n'
     yes '' | head -n "$1"
 }
-blank 1100000000 | zstd -q -o blank.log.zst
+blank 300000000 | zstd -q -o blank.log.zst
 [ "$(wc -c <blank.log.zst)" -lt 100000 ] || complain "blank.log.zst is no small file"
 "$MEMTOOL" import blank.log.zst --db u.db >out 2>err
 [ $? = 2 ] || complain "it is imported: $(cat out)"
-grep -q 'decompresses to more than 1 GiB, more than a file of its size should' err || complain "$(cat err)"
+grep -q 'decompresses to more than 2.. MiB, more than a file of its size should' err || complain "$(cat err)"
 grep -q 'memtool import -' err || complain "no word of what to do: $(cat err)"
 blank 1000000 | zstd -q -o blank.log.zst -f
 "$MEMTOOL" import blank.log.zst --db u.db >out 2>err || complain "fewer lines are refused: $(cat err)"
