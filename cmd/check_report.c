@@ -214,9 +214,7 @@ static int64_t runs_of(const struct mt_loaded *base)
 static void note_median(const struct mt_findings *f, struct mt_report *r)
 {
     if (mt_loaded_are_ranks(f->base) || (mt_loaded_are_ranks(f->new) && runs_of(f->base) > 1))
-        mt_report_note(r, "The baseline is the median of its runs: a rank that had less than that "
-                          "may grow up to it unseen. memtool diff --group OLD --group NEW "
-                          "--exit-code judges each rank against its own.");
+        mt_report_note(r, MT_NOTE_MEDIAN);
 }
 
 /* A limit that massif's peak keeps may be exceeded as the program ended. */

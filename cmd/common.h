@@ -81,6 +81,9 @@ void mt_show_notes(const struct mt_report *report);
 /* Writes text made elsewhere (compat tables, help) to -o or stdout. */
 enum mt_status mt_show_text(const char *text, struct mt_err *err);
 
+#define MT_NOTE_MEDIAN                                                                             \
+    "A baseline of ranks is their median: a rank that had less may grow up to it unseen. memtool " \
+    "diff --group OLD --group NEW --exit-code judges each rank against its own."
 #define MT_NOTE_BY_FRAMES                                                                          \
     "Categories of a snapshot are told by the frames of its call paths, less surely than those "   \
     "of a trace."

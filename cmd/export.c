@@ -59,9 +59,7 @@ static enum mt_status export_baseline(const struct mt_args *args, struct mt_err 
     if (st == MT_OK)
         st = check_alike(&runs, err);
     if (st == MT_OK && mt_loaded_are_ranks(&runs))
-        mt_show_note("These are ranks of a job, not repeats: memtool check compares with their "
-                     "median, up to which a rank that had less may grow unseen. memtool diff "
-                     "--group OLD --group NEW --exit-code judges each rank against its own.");
+        mt_show_note(MT_NOTE_MEDIAN);
     if (st == MT_OK) {
         mt_baseline_fold(runs.figures.v.v, runs.figures.v.n, &whole);
         mt_baseline_trim(&whole);

@@ -36,7 +36,8 @@ struct mt_import_opts {
     const char *imported_at; /* NULL = now */
 };
 
-/* Sets how much memory a recording may take (max_bytes, max_why); path: the file that it is read
+/* Sets how much memory a recording may take, and how many call paths (max_bytes, max_why,
+ * max_nodes); path: the file that it is read
  * of, NULL: several. */
 void mt_import_limit(const char *path, const struct mt_import_opts *how, struct mt_recording *rec);
 

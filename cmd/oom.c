@@ -215,7 +215,8 @@ static void add_verdict(struct page *p, const struct mt_oom_advices *all)
 static enum mt_status add_curve(struct page *p, struct mt_err *err)
 {
     enum { MARKS = 60 };
-    const struct mt_window window = {INT64_MIN, mt_wrap_add(p->oom->t_ns, 1)}; /* what is there */
+    const struct mt_window window = {INT64_MIN,
+                                     mt_wrap_add(p->oom->t_ns, 1)}; /* and what comes then */
     const struct mt_window shown = mt_window_within(&window, p->v.run.dur_ns);
     const struct mt_term term = mt_term_probe(MT_COLOR_NEVER);
     struct mt_buckets buckets = {0};

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEVICES_MAX = 128, META_MAX = 64 * 1024 };
+enum { META_MAX = 64 * 1024 };
 
 /* What may be used of memory at first, and for each byte of the pickle: for its values, for the
  * records made of them, for call paths. Real snapshots need less than one byte in all; user
@@ -110,7 +110,7 @@ static enum mt_status find_traces(struct reader *r, mt_pvalue traces, int type, 
 {
     size_t n, events;
     const mt_pvalue *lists = mt_pickle_items(r->p, traces, &n);
-    if (n > DEVICES_MAX)
+    if (n > MT_DEVICES_MAX)
         return no_snapshot("it has more than 128 devices", err);
     for (size_t i = 0; i < n; i++) {
         const mt_pvalue *v = mt_pickle_items(r->p, lists[i], &events);
@@ -142,7 +142,7 @@ static enum mt_status find_segments(struct reader *r, mt_pvalue segments, size_t
             k++;
         if (k < r->sources.n)
             continue;
-        if (device < 0 || device >= DEVICES_MAX)
+        if (device < 0 || device >= MT_DEVICES_MAX)
             return no_snapshot("a segment's device is not in 0..127", err);
         add_source(r, type, device);
     }

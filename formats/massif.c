@@ -65,6 +65,7 @@ static enum mt_status check_memory(struct reader *r, struct mt_err *err)
     return mt_rec_check_memory(r->rec, err);
 }
 
+/* All that massif counts, whose peak it marks. */
 static double counted(const struct snapshot *s)
 {
     return (double)s->heap + (s->extra == MT_UNKNOWN ? 0 : (double)s->extra) +
@@ -371,7 +372,7 @@ static void add_figure(struct reader *r, const char *key, int64_t v)
  * inaccuracy. */
 static void add_most(struct reader *r)
 {
-    double most = ceil(r->counted / (WHOLE - r->inaccuracy) * WHOLE);
+    double most = ceil(r->counted * WHOLE / (WHOLE - r->inaccuracy));
     if (r->marked && most < 9e18)
         add_figure(r, "blocks_at_most_b", (int64_t)most);
 }

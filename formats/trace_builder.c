@@ -203,15 +203,6 @@ static void sum_totals(struct mt_trace_builder *in)
     }
 }
 
-/* Whether a trace has a device already, or may have one more: reports look at all records for each.
- */
-static bool may_be_device(struct mt_trace_builder *in, int type, int index)
-{
-    enum { MOST = 128 };
-    const uint64_t key = (uint64_t)(uint32_t)type << 32 | (uint32_t)index;
-    return in->rec->devices.n < MOST || mt_map_get(&in->rec->device_of, key) != MT_MAP_NONE;
-}
-
 /* The device of a memory record; absent means the CPU. False: it cannot be. */
 static bool device_of(struct mt_trace_builder *in, const struct mt_event *ev, uint16_t *device)
 {
@@ -219,10 +210,12 @@ static bool device_of(struct mt_trace_builder *in, const struct mt_event *ev, ui
     int64_t index = ev->valid & MT_HAS_DEVICE_INDEX ? ev->device_index : -1;
     if (ev->seen & ~ev->valid & (MT_HAS_DEVICE_TYPE | MT_HAS_DEVICE_INDEX))
         return false;
-    if (type < 0 || type > 255 || index < -1 || index > 4095 ||
-        !may_be_device(in, (int)type, type == 0 ? -1 : (int)index))
+    if (type < 0 || type > 255 || index < -1 || index > 4095)
         return false;
-    uint32_t d = mt_rec_device(in->rec, (int)type, type == 0 ? -1 : (int)index);
+    index = type == MT_DEVICE_CPU ? -1 : index;
+    if (!mt_rec_may_have_device(in->rec, (int)type, (int)index))
+        return false;
+    uint32_t d = mt_rec_device(in->rec, (int)type, (int)index);
     *device = (uint16_t)d;
     return d <= UINT16_MAX;
 }

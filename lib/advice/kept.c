@@ -231,11 +231,9 @@ void mt_advice_kept_free(struct mt_advice_facts *f)
 static bool is_to_be_used(const struct mt_advice_facts *f, const struct mt_advice_block *b,
                           const struct mt_advice_kept_site *s)
 {
-    bool data = b->category == MT_CATEGORY_INPUT;
-    if (s->made_n == 1 && s->last == 0)
-        return true;
-    if (s->grows)
-        return false;
+    bool data = b->category == MT_CATEGORY_INPUT, first = s->made_n == 1 && s->last == 0;
+    if (first || s->grows)
+        return first;
     if (s->made_n == 1)
         return data;
     return data && b->alloc_op != MT_NONE && f->ops.v[b->alloc_op].inside & MT_IN_LOADER;

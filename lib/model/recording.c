@@ -163,9 +163,20 @@ uint32_t mt_rec_label(struct mt_recording *r, uint32_t recorded, enum mt_frame_k
     return *slot;
 }
 
+static uint64_t device_key(int type, int index)
+{
+    return (uint64_t)(uint32_t)type << 32 | (uint32_t)index;
+}
+
+bool mt_rec_may_have_device(const struct mt_recording *r, int type, int index)
+{
+    return r->devices.n < MT_DEVICES_MAX ||
+           mt_map_get(&r->device_of, device_key(type, index)) != MT_MAP_NONE;
+}
+
 uint32_t mt_rec_device(struct mt_recording *r, int type, int index)
 {
-    uint32_t *known = mt_map_at(&r->device_of, (uint64_t)(uint32_t)type << 32 | (uint32_t)index);
+    uint32_t *known = mt_map_at(&r->device_of, device_key(type, index));
     if (*known != MT_MAP_NONE)
         return *known;
     *known = (uint32_t)r->devices.n;
@@ -332,43 +343,4 @@ void mt_rec_device_name(const struct mt_recording *r, const struct mt_device *d,
         snprintf(out, MT_DEVICE_NAME, "%s", mt_strtab_get(&r->strings, d->name - 1));
     else
         mt_device_name(d->type, d->index, out);
-}
-
-bool mt_device_is(const char *own, const char *asked, bool whole)
-{
-    size_t n = asked ? strlen(asked) : 0;
-    return !asked || (strncmp(own, asked, n) == 0 && own[n] == (whole ? '\0' : ':'));
-}
-
-void mt_device_name(int type, int index, char out[32])
-{
-    static const char *const names[] = {[0] = "cpu",
-                                        [1] = "cuda",
-                                        [2] = "mkldnn",
-                                        [5] = "ideep",
-                                        [6] = "hip",
-                                        [9] = "xla",
-                                        [12] = "xpu",
-                                        [13] = "mps",
-                                        [14] = "meta",
-                                        [15] = "hpu",
-                                        [19] = "mtia",
-                                        [20] = "privateuse1",
-                                        [MT_DEVICE_HOST] = "host",
-                                        [MT_DEVICE_NPU] = "npu",
-                                        [MT_DEVICE_MLU] = "mlu",
-                                        [MT_DEVICE_MUSA] = "musa",
-                                        [MT_DEVICE_HEAP] = "heap",
-                                        [MT_DEVICE_PROCESS] = "process",
-                                        [MT_DEVICE_UNNAMED] = "device"};
-    const char *name = type >= 0 && type < (int)MT_ARRAY_LEN(names) ? names[type] : NULL;
-    char number[16];
-    if (!name) {
-        snprintf(number, sizeof number, "type%d", type);
-        name = number;
-    }
-    if (index < 0 || type == 0)
-        snprintf(out, 32, "%s", name);
-    else
-        snprintf(out, 32, "%s:%d", name, index);
 }

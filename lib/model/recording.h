@@ -13,6 +13,7 @@
 #include "lib/base/mem.h"
 #include "lib/base/strtab.h"
 #include "lib/base/wrap.h"
+#include "lib/model/devices.h"
 #include "lib/model/history.h"
 #include "lib/model/knows.h"
 #include "lib/model/lull.h"
@@ -368,6 +369,8 @@ uint32_t mt_rec_label(struct mt_recording *r, uint32_t recorded, enum mt_frame_k
 
 /* Index of the device of that type and number as PyTorch counts them, added if it is new. */
 uint32_t mt_rec_device(struct mt_recording *r, int type, int index);
+/* Whether there is such a device, or room for one more (MT_DEVICES_MAX). */
+bool mt_rec_may_have_device(const struct mt_recording *r, int type, int index);
 
 /* Metadata of the file: n bytes of JSON, or of a text. */
 void mt_rec_meta(struct mt_recording *r, const char *key, const char *json, size_t n);
@@ -408,36 +411,9 @@ extern const char *const mt_phase_names[MT_PHASE_N];
 int mt_rec_metric(struct mt_recording *r, const char *name);
 const char *mt_rec_metric_name(const struct mt_recording *r, int metric);
 
-/* Numbers of our own where PyTorch has none: pinned memory of the host, and forks that call
- * themselves privateuse1. */
-enum {
-    MT_DEVICE_CPU = 0,
-    MT_DEVICE_CUDA = 1,
-    MT_DEVICE_XPU = 12,
-    MT_DEVICE_HOST = 100,
-    MT_DEVICE_NPU,
-    MT_DEVICE_MLU,
-    MT_DEVICE_MUSA,
-    MT_DEVICE_HEAP = 110,    /* malloc and its like, native or of Python */
-    MT_DEVICE_PROCESS = 111, /* what the system counts of a process */
-    MT_DEVICE_UNNAMED = 112  /* the recording does not say which */
-};
-
-/* The index of the device that stands for all processes of a run together. */
-enum { MT_PROCESSES = -2 };
-#define MT_PROCESSES_NAME "processes"
-
-#define MT_DEVICE_NAME 32 /* bytes of a name, with its end */
-/* "cpu", "cuda:0" ... for a c10::DeviceType number and index. */
-void mt_device_name(int type, int index, char out[32]);
-
 /* What the device is called. */
 void mt_rec_device_name(const struct mt_recording *r, const struct mt_device *d,
                         char out[MT_DEVICE_NAME]);
-
-/* Whether a device is the one that is asked for: by its whole name, or, where none is called so, by
- * its kind: "cuda" is cuda:0 and the like. NULL: any is. */
-bool mt_device_is(const char *own, const char *asked, bool whole);
 
 /* A row of `alloc`: every allocation, and every free of a block we did not see allocated. */
 static inline bool mt_rec_is_block(const struct mt_record *rec)

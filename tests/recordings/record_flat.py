@@ -4,9 +4,8 @@ import sys
 
 import torch
 from torch import nn
-from torch.profiler import ProfilerActivity, profile
 
-from record_models import events_of, write
+from record_models import record_built
 
 
 def views(flat, parameters):
@@ -37,16 +36,4 @@ def train(model, flat, optimizer):
         flat.grad.zero_()
 
 
-def record(folder, before):
-    torch.manual_seed(0)
-    built = build() if before else None
-    if before:
-        train(*built)
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
-        train(*(built or build()))
-    name = f"flat_{'out' if before else 'in'}"
-    write(events_of(profiler), f"{folder}/{name}.json.zst")
-
-
-for before in (False, True):
-    record(sys.argv[1], before)
+record_built("flat", sys.argv[1], build, train)

@@ -5,9 +5,8 @@ import sys
 
 import torch
 from torch import nn
-from torch.profiler import ProfilerActivity, profile
 
-from record_models import events_of, write
+from record_models import record_built
 
 
 def build():
@@ -29,17 +28,5 @@ def train(weights, optimizer):
         optimizer.step()
 
 
-def record(folder, before):
-    torch.manual_seed(0)
-    built = build() if before else None
-    if before:
-        train(*built)
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
-        train(*(built or build()))
-    name = f"handed_{'out' if before else 'in'}"
-    write(events_of(profiler), f"{folder}/{name}.json.zst")
-    print(name, 2 * sum(w.untyped_storage().nbytes() for w in built[0]) if before else 0)
-
-
-for before in (False, True):
-    record(sys.argv[1], before)
+built = record_built("handed", sys.argv[1], build, train)
+print("handed_out", 2 * sum(w.untyped_storage().nbytes() for w in built[0]))

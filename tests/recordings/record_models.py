@@ -219,6 +219,20 @@ def write(events, path):
     subprocess.run(["zstd", "-q", "-19", "-f", "-o", path], input=data, check=True)
 
 
+def record_built(name, folder, build, train):
+    """Records the training of a model that is built in the recording, and of one built and trained before it: NAME_in, NAME_out.
+    Returns what was built before."""
+    for before in (False, True):
+        torch.manual_seed(0)
+        built = build() if before else None
+        if before:
+            train(*built)
+        with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
+            train(*(built or build()))
+        write(events_of(profiler), f"{folder}/{name}_{'out' if before else 'in'}.json.zst")
+    return built
+
+
 def record(program, path=None):
     """The peak of what it records."""
     torch.manual_seed(0)

@@ -185,6 +185,13 @@ static void verdicts_by_time(void **unused)
         }
 }
 
+/* Steps, each as long as the others. */
+static void each_takes(int64_t dur_ns, struct mt_step *rows, int n)
+{
+    for (int i = 0; i < n; i++)
+        rows[i] = (struct mt_step){.number = i, .start_ns = i * dur_ns, .end_ns = (i + 1) * dur_ns};
+}
+
 /* A level at the begin of each of 20 steps, as programs print it; or looks within. */
 static void verdicts_by_step(void **unused)
 {
@@ -194,9 +201,7 @@ static void verdicts_by_step(void **unused)
     struct mt_levels l;
     struct mt_growth g;
     (void)unused;
-    for (int i = 0; i < 20; i++)
-        rows[i] =
-            (struct mt_step){.number = i, .start_ns = i * 100 * ms, .end_ns = (i + 1) * 100 * ms};
+    each_takes(100 * ms, rows, MT_ARRAY_LEN(rows));
     for (int dense = 0; dense < 2; dense++) {
         make(leak, 2000 * ms - 1, (dense ? 3 : 100) * ms, 0, &l, &wanted);
         wanted.timed = dense;
@@ -230,9 +235,7 @@ static void tidies_in_the_last_step(void **unused)
     struct mt_levels l;
     struct mt_growth g;
     (void)unused;
-    for (int i = 0; i < 20; i++)
-        rows[i] =
-            (struct mt_step){.number = i, .start_ns = i * 90 * ms, .end_ns = (i + 1) * 90 * ms};
+    each_takes(90 * ms, rows, MT_ARRAY_LEN(rows));
     make(tidies, 2000 * ms, 3 * ms, 0, &l, &wanted);
     for (size_t i = 0; i < MT_ARRAY_LEN(cases); i++) {
         rows[19].end_ns = cases[i].last_end_ms * ms;
@@ -253,9 +256,7 @@ static void six_steps_are_left(void **unused)
     struct mt_levels l;
     struct mt_growth g;
     (void)unused;
-    for (int i = 0; i < 20; i++)
-        rows[i] =
-            (struct mt_step){.number = i, .start_ns = i * 90 * ms, .end_ns = (i + 1) * 90 * ms};
+    each_takes(90 * ms, rows, MT_ARRAY_LEN(rows));
     rows[19].end_ns = 2000 * ms;
     make(leak, 2000 * ms, 3 * ms, 0, &l, &wanted);
     for (wanted.warmup = 12; wanted.warmup < 17; wanted.warmup++) {
