@@ -251,7 +251,7 @@ static void doubt_blocks(const struct mt_repeats *new, struct mt_checked *c)
         mt_check_open(
             c,
             "between its snapshots '%.120s' may have held up to %s: massif marks the peak of "
-            "blocks with what the allocator adds to them, and not exactly",
+            "blocks with what the allocator adds to them; valgrind's DHAT has that of blocks",
             new->v.v[i].run, mt_human_bytes(d->blocks_most_b, text));
     }
 }
