@@ -98,8 +98,9 @@ uint32_t mt_tree_line(struct mt_tree *t, uint32_t node)
 
 void mt_site_add(struct mt_buf *out, const char *top, const char *scope)
 {
+    enum { MOST = 8192 };
     mt_buf_adds(out, top);
-    if (!scope || strcmp(scope, top) == 0)
+    if (!scope || strcmp(scope, top) == 0 || strlen(top) + strlen(scope) > MOST)
         return;
     mt_buf_adds(out, " in ");
     mt_buf_adds(out, scope);

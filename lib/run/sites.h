@@ -34,7 +34,8 @@ uint32_t mt_tree_site_text(struct mt_tree *t, uint32_t node);
 void mt_tree_site_add(struct mt_buf *out, const struct mt_tree *t, uint32_t node);
 
 /* Appends what a site is called: "aten::clone in Optimizer.step#SGD.step"; the line or top op alone
- * where no scope (NULL) is around it, or is the op itself. */
+ * where no scope (NULL) is around it, or is the op itself, or where both have more than 8192 bytes:
+ * a name of a megabyte in each of thousands of scopes would take gigabytes. */
 void mt_site_add(struct mt_buf *out, const char *top, const char *scope);
 
 #endif

@@ -55,6 +55,15 @@ def pprof_inlined(n):
     return p.bytes()
 
 
+def pprof_called(n):
+    """A function whose name has a megabyte, called by n others."""
+    p = pprof.Profile()
+    long = p.location(p.function("f" * (1 << 20)))
+    for i in range(n):
+        p.sample([long, p.location(p.function(f"f{i}"))], (1, 1, 1, 1), label=False)
+    return p.bytes()
+
+
 def dump(traces):
     """What tracemalloc dumps of these."""
     of, kept = object.__new__(tracemalloc.Snapshot), object.__new__(tracemalloc._Traces)
@@ -134,4 +143,6 @@ takes("devices.json", DEVICES.encode(), 0, "damaged", (), "leaks")
 MODULE = '{"ph":"X","cat":"python_function","name":"nn.Module: L_%d","pid":1,"tid":1,"ts":%d,"dur":%d}'
 MODULES = [MODULE % (i, i, 200000 - 2 * i) for i in range(20000)] + [RECORD % (30000, 1, 0)]
 takes("modules.json", ('{"traceEvents":[' + ",".join(MODULES) + "]}").encode(), 0, "L_0.L_1", ("--by", "layer"), "peak")
-m.finish(48)
+# A site is named by a function and its scope.
+takes("called.pb", pprof_called(2000), 0, "2,000  ffff", (), "leaks")
+m.finish(52)
