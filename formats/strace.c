@@ -209,10 +209,17 @@ static bool is_named(const struct mt_fields *f)
     return end && is_name(f->p, (size_t)(end - f->p));
 }
 
-/* Whether a call begins there by which a program prints. */
-static bool prints(struct mt_fields f)
+/* Whether a call begins there by which a program prints, reads what is typed, which the terminal
+ * prints, or waits for others, which may print. */
+static bool is_printed_into(struct mt_fields f)
 {
-    return mt_field_take(&f, "write(") || mt_field_take(&f, "writev(");
+    static const char *const calls[] = {"write(",      "writev(",         "read(",   "futex(0x",
+                                        "poll([",      "ppoll([",         "waitid(", "epoll_wait(",
+                                        "nanosleep({", "clock_nanosleep("};
+    for (size_t i = 0; i < MT_ARRAY_LEN(calls); i++)
+        if (mt_field_take(&f, calls[i]))
+            return true;
+    return false;
 }
 
 bool mt_strace_is_call(const struct mt_fields *f)
@@ -297,9 +304,9 @@ static enum mt_status read_line(struct mt_strace *r, struct mt_err *err)
     if (f.p == f.end)
         return MT_OK;
     /* Behind the number of a thread it is one, too, whose rest follows what was printed; behind a
-     * time, which programs print, too, what prints it. */
+     * time, which programs print, too, one of those that are printed into. */
     const bool own =
-        pid ? mt_map_get(&r->processes.of_pid, pid) != MT_MAP_NONE : timed && prints(f);
+        pid ? mt_map_get(&r->processes.of_pid, pid) != MT_MAP_NONE : timed && is_printed_into(f);
     const bool is_call = mt_strace_is_call(&f) || (own && is_named(&f));
     if (is_call || pid) /* else a time is the program's own */
         r->clock = clock;

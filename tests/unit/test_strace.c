@@ -98,6 +98,10 @@ static const struct summed_file files[] = {
      "     0.000000 mmap(NULL, 4096, " RW ") = 0x10000\n     5.000000 write(1, \"done\\n\", 5done\n"
      ") = 5\n     1.000000 munmap(0x10000, 4096) = 0\n",
      " alloc 4096 n 1 peak 4096 end 0 moments 2 ns 6000000000\n[anonymous memory] 4096/4096/0\n"},
+    {"times since the line before, of a call that reads what is typed",
+     "     0.000000 mmap(NULL, 4096, " RW ") = 0x10000\n     5.000000 read(0, hello\n"
+     "\"hello\\n\", 1024) = 6\n     1.000000 munmap(0x10000, 4096) = 0\n",
+     " alloc 4096 n 1 peak 4096 end 0 moments 2 ns 6000000000\n[anonymous memory] 4096/4096/0\n"},
     {"times that a program printed, in front of what is no call",
      "23:00:00 mmap(NULL, 4096, " RW ") = 0x10000\n03:00:01 epoch(1) begins\n"
      "23:00:02 munmap(0x10000, 4096) = 0\n",
