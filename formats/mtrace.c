@@ -27,6 +27,7 @@ struct reader {
     int64_t event_n;
     uint64_t line_n, begun_n; /* lines; of these "= Start" */
     uint64_t beside;          /* counted in rec->beside_bytes */
+    uint64_t events_b;        /* of lines of events, which the stream was not told of yet */
     uint64_t moves;           /* address that the last line said is to be moved; 0 = none */
     bool moving;
 };
@@ -239,14 +240,25 @@ static enum mt_status check_memory(struct reader *r, struct mt_err *err)
     return mt_rec_check_memory(r->rec, err);
 }
 
+/* Of a loop there may be gigabytes in some KB, as in heaptrack.c. */
+static enum mt_status check(struct reader *r, struct mt_err *err)
+{
+    mt_stream_used(r->lines.in, r->events_b);
+    r->events_b = 0;
+    return check_memory(r, err);
+}
+
 static enum mt_status read_all(struct reader *r, struct mt_err *err)
 {
     bool any = true;
     enum mt_status st;
     while ((st = mt_reader_line(&r->lines, &r->line, r->opts, r->rec, &any, err)) == MT_OK && any) {
+        const int64_t before = r->event_n;
         MT_TRY(read_line(r, err));
+        if (r->event_n > before)
+            r->events_b += r->line.n + 1;
         if (++r->line_n % LINES_PER_CHECK == 0)
-            MT_TRY(check_memory(r, err));
+            MT_TRY(check(r, err));
     }
     MT_TRY(st);
     MT_TRY(end_move(r, err));

@@ -48,4 +48,13 @@ loop 80000000 | zstd -q -o loop.zst
 [ "$(wc -c <loop.zst)" -lt 200000 ] || complain "loop.zst is no small file"
 "$MEMTOOL" import loop.zst --db v.db >out 2>err || complain "a log of events is refused: $(cat err)"
 grep -q '40,000,000 allocations, 40,000,000 frees' out || complain "not all events are in it: $(cat out)"
-complained "6 files"
+traced() { # PAIRS of lines
+    echo '= Start'
+    yes '@ ./loop:(main+0x1d)[0x401146] + 0x4052a0 0x64
+@ ./loop:(main+0x2d)[0x401156] - 0x4052a0' | head -n "$((2 * $1))"
+    echo '= End'
+}
+traced 4000000 | zstd -q -o loop.mtrace.zst
+"$MEMTOOL" import loop.mtrace.zst --db w.db >out 2>err || complain "a log of mtrace is refused: $(cat err)"
+grep -q '4,000,000 allocations, 4,000,000 frees' out || complain "not all events of mtrace are in it: $(cat out)"
+complained "7 files"
