@@ -61,7 +61,7 @@ grep -q "; 2 processes left running$" err || fail "nothing says that a process a
 check 1 "^FAIL  peak rss of process:$(cat pid2) is 6" deeper --max-rss 30MiB
 # shellcheck disable=SC2016
 "$MEMTOOL" record --interval 60000 --name outlives -- \
-    sh -c '(./phases malloc 60 & echo $! >pid); while kill -0 $(cat pid); do sleep 0.1; done' 2>err || fail "exit $?"
+    sh -c '(sh -c "sleep 1; exec ./phases malloc 60" & echo $! >pid); while kill -0 $(cat pid); do sleep 0.1; done' 2>err || fail "exit $?"
 grep -q "left running" err && fail "what has ended is said to go on"
 check 1 "^FAIL  peak rss of process or a child of it is 6" outlives --max-rss 30MiB
 check 0 "^pass  peak rss of process is at most 6" outlives --max-rss 90MiB
