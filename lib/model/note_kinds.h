@@ -87,6 +87,7 @@ enum mt_note_kind {
     MT_NOTE_NO_LEVEL,     /* a pattern whose fields do not give the memory of the process */
     MT_NOTE_NAMES_LEFT_OUT, /* values under more names than a run has room for */
     MT_NOTE_YIELDED,        /* a trace that ends where the program began a profile of its own */
+    MT_NOTE_LONG_NAMES,     /* names that are cut */
     MT_NOTE_N
 };
 struct mt_note {

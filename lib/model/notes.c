@@ -84,6 +84,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_NAMES] = "names",
     [MT_NOTE_NO_LEVEL] = "no_level",
     [MT_NOTE_NAMES_LEFT_OUT] = "names_left_out",
+    [MT_NOTE_LONG_NAMES] = "long_names",
     [MT_NOTE_YIELDED] = "yielded",
 };
 
@@ -111,6 +112,7 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_NAMES] = ABOUT(LEVELS),
     [MT_NOTE_NO_LEVEL] = ABOUT(NO_FIGURE),
     [MT_NOTE_NAMES_LEFT_OUT] = ABOUT(NO_FIGURE),
+    [MT_NOTE_LONG_NAMES] = ABOUT(NO_FIGURE),
     [MT_NOTE_VALUES] = ABOUT(ALL),
     [MT_NOTE_DUMPS] = ABOUT(LEVELS),
     [MT_NOTE_KINDS] = ABOUT(END),
@@ -336,6 +338,9 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_NAMES_LEFT_OUT] =
         "%N value/values left out: the file has more names for them than a run has "
         "room for, such as %D",
+    [MT_NOTE_LONG_NAMES] =
+        "%N name/names of more than 8192 bytes was/were cut; length and hash stand "
+        "for what is missing",
     [MT_NOTE_SAID] = "%N line/lines that the program wrote to MEMTOOL_FD was/were left out: %D",
     [MT_NOTE_STEPS_NUMBER] =
         "%N step/steps got the next free number: the recorded one is not larger than that of the "

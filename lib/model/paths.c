@@ -30,7 +30,7 @@ uint64_t mt_path_tree_bytes(const struct mt_path_tree *p)
 
 static uint32_t text(struct mt_path_tree *p, const char *s)
 {
-    return *s ? mt_strtab_add(&p->rec->strings, s, strlen(s)) : MT_NONE;
+    return *s ? mt_rec_name(p->rec, s, strlen(s)) : MT_NONE;
 }
 
 /* The recording's frame of a function. */
@@ -61,7 +61,7 @@ uint32_t mt_path_frame(struct mt_path_tree *p, const char *name, const char *obj
                        const char *file, int64_t line, unsigned flags)
 {
     uint32_t own = line > 0 && line <= INT32_MAX ? (uint32_t)line : 0;
-    uint32_t shown = mt_strtab_add(&p->rec->strings, name, strlen(name));
+    uint32_t shown = mt_rec_name(p->rec, name, strlen(name));
     const uint32_t key[5] = {shown, text(p, object), text(p, file), flags, own};
     uint32_t id = mt_strtab_add(&p->keys, (const char *)key, sizeof key);
     if (id == p->frames.n)

@@ -1,5 +1,6 @@
 #include "lib/model/recording.h"
 
+#include "lib/base/hash.h"
 #include "lib/base/human.h"
 #include "lib/base/json_out.h"
 #include "lib/base/search.h"
@@ -98,6 +99,23 @@ uint32_t mt_rec_thread(struct mt_recording *r, int64_t pid, uint32_t pid_name, i
     return r->last_thread = id;
 }
 
+uint32_t mt_rec_name(struct mt_recording *r, const char *s, size_t n)
+{
+    if (n <= MT_NAME_BYTES_MAX)
+        return mt_strtab_add(&r->strings, n ? s : "", n);
+    struct mt_buf cut = {0};
+    size_t fits = MT_NAME_BYTES_MAX;
+    while (((unsigned char)s[fits] & 0xc0) == 0x80 && fits)
+        fits--;
+    mt_buf_add(&cut, s, fits);
+    mt_buf_addf(&cut, "... [%zu bytes, %016llx]", n, (unsigned long long)mt_hash_short(0, s, n));
+    uint32_t known_n = r->strings.n, id = mt_strtab_add(&r->strings, cut.s, cut.n);
+    if (id == known_n)
+        mt_rec_note(r, MT_NOTE_LONG_NAMES, -1, (int64_t)n);
+    mt_buf_free(&cut);
+    return id;
+}
+
 /* "<built-in method empty of type object at 0x7f40>" -> without " at 0x7f40". */
 static void cut_addresses(struct mt_buf *out, const char *s)
 {
@@ -136,8 +154,7 @@ static uint32_t frame_of(struct mt_recording *r, uint32_t recorded, enum mt_fram
 {
     struct mt_buf cut = {0};
     int32_t instance = cut_name(&cut, mt_strtab_get(&r->strings, recorded), kind);
-    uint32_t name =
-        cut.n ? mt_strtab_add(&r->strings, cut.s, cut.n) : mt_strtab_add(&r->strings, "", 0);
+    uint32_t name = mt_rec_name(r, cut.s, cut.n);
     mt_buf_free(&cut);
     uint64_t key = ((uint64_t)name * MT_FRAME_KIND_N + kind) << 30 ^ (uint32_t)(instance + 1);
     uint32_t *frame = mt_map_at(&r->frame_of, key);
@@ -157,7 +174,8 @@ uint32_t mt_rec_label(struct mt_recording *r, uint32_t recorded, enum mt_frame_k
     uint32_t *slot = mt_map_at(&r->label_of, (uint64_t)recorded * MT_FRAME_KIND_N + kind);
     if (*slot == MT_NONE) {
         *slot = (uint32_t)r->labels.n;
-        *mt_vec_push(&r->labels) = (struct mt_label){recorded, 0};
+        const char *text = mt_strtab_get(&r->strings, recorded);
+        *mt_vec_push(&r->labels) = (struct mt_label){mt_rec_name(r, text, strlen(text)), 0};
         r->labels.v[*slot].frame = frame_of(r, recorded, kind);
     }
     return *slot;

@@ -363,8 +363,13 @@ void mt_rec_free(struct mt_recording *r);
 uint32_t mt_rec_thread(struct mt_recording *r, int64_t pid, uint32_t pid_name, int64_t tid,
                        uint32_t tid_name);
 
-/* Label of a recorded name (string id). Cuts heap addresses out of Python names, the instance
- * number off nn.Module names and the number off ProfilerStep#N. */
+#define MT_NAME_BYTES_MAX 8192
+/* String id of a name of n bytes that many call paths may have: what exceeds MT_NAME_BYTES_MAX is
+ * cut, with a note, and the length and a hash of the whole stand for it. */
+uint32_t mt_rec_name(struct mt_recording *r, const char *s, size_t n);
+
+/* Label of a recorded name (string id; cut as by mt_rec_name). Cuts heap addresses out of Python
+ * names, the instance number off nn.Module names and the number off ProfilerStep#N. */
 uint32_t mt_rec_label(struct mt_recording *r, uint32_t recorded, enum mt_frame_kind kind);
 
 /* Index of the device of that type and number as PyTorch counts them, added if it is new. */

@@ -37,6 +37,13 @@ grep -q 'decompresses to more than 2.. MiB, more than a file of its size should'
 grep -q 'memtool import -' err || complain "no word of what to do: $(cat err)"
 blank 1000000 | zstd -q -o blank.log.zst -f
 "$MEMTOOL" import blank.log.zst --db u.db >out 2>err || complain "fewer lines are refused: $(cat err)"
+# A name of half a megabyte that thousands of paths have is in each report once for each: it is cut.
+awk 'BEGIN { for (i = 0; i < 9; i++) print "main;g" i " 20"; for (i = 0; i < 19; i++) n = n "long"; while (length(n) < 500000) n = n n
+    for (i = 0; i < 300; i++) print "main;f" i ";" n " 10" }' | zstd -q -o names.folded.zst
+"$MEMTOOL" import names.folded.zst --values at-end --name names --db t.db >out 2>err || complain "$(cat err)"
+grep -q '1 name of more than 8192 bytes was cut' out err || complain "no word of it: $(cat out err)"
+"$MEMTOOL" flame names --db t.db -o names.svg 2>err || complain "$(cat err)"
+[ "$(wc -c <names.svg)" -lt 10000000 ] || complain "the picture is $(wc -c <names.svg) bytes"
 # A program that does the same for a minute has such a log, too, of which all is kept: its events may be any number.
 loop() { # EVENTS
     printf 'v 10400 3\nX ./loop\nI 1000 1\ns 4 loop\ns 4 work\ni 10 1 2\nt 1 0\na 8 1\nc 0\n'

@@ -2,6 +2,8 @@
 #include "lib/model/paths.h"
 #include "lib/model/recording.h"
 #include "tests/unit/rows.h"
+#include <stdlib.h>
+#include <string.h>
 
 struct path {
     const char *name;
@@ -72,13 +74,44 @@ static void lines_and_objects(void **state)
     mt_rec_free(&r);
 }
 
+/* Two names that differ where they are cut are two; a character is not cut in two. */
+static void long_names(void **state)
+{
+    enum { LONG = 100 * 1000 };
+    static const char sign[] = "\xc3\xa9";
+    char *s = mt_alloc(LONG + 1);
+    struct mt_recording r;
+    (void)state;
+    mt_rec_init(&r);
+    for (size_t i = 0; i < LONG; i++)
+        s[i] = (i + 1) % 2 ? sign[0] : sign[1];
+    uint32_t whole = mt_rec_name(&r, s, MT_NAME_BYTES_MAX);
+    assert_int_equal(strlen(mt_strtab_get(&r.strings, whole)), MT_NAME_BYTES_MAX);
+    assert_int_equal(r.notes[MT_NOTE_LONG_NAMES].count, 0);
+    uint32_t one = mt_rec_name(&r, s, LONG), odd = mt_rec_name(&r, s + 1, LONG - 1);
+    s[LONG - 1] = 'x';
+    uint32_t other = mt_rec_name(&r, s, LONG);
+    s[LONG - 1] = sign[1];
+    assert_int_equal(mt_rec_name(&r, s, LONG), one);
+    assert_true(one != other && one != odd && other != odd);
+    const char *cut = mt_strtab_get(&r.strings, one);
+    assert_memory_equal(cut, s, MT_NAME_BYTES_MAX);
+    assert_memory_equal(cut + MT_NAME_BYTES_MAX, "... [100000 bytes, ", 19);
+    assert_memory_equal(mt_strtab_get(&r.strings, odd) + MT_NAME_BYTES_MAX - 1,
+                        "... [99999 bytes, ", 18);
+    assert_int_equal(r.notes[MT_NOTE_LONG_NAMES].count, 3);
+    free(s);
+    mt_rec_free(&r);
+}
+
 int main(void)
 {
     static struct row_tests tests;
     static const struct {
         const char *name;
-    } alone[] = {{"lines and objects"}};
+    } alone[] = {{"lines and objects"}, {"long names"}};
     ROWS_ADD(&tests, top_of_path, paths);
     rows_add(&tests, lines_and_objects, &alone[0], 1, sizeof alone[0]);
+    rows_add(&tests, long_names, &alone[1], 1, sizeof alone[0]);
     return ROWS_RUN(&tests, "paths");
 }
