@@ -221,7 +221,9 @@ void mt_snap_frame_text(struct mt_buf *out, const char *name, const char *file, 
     const char *slash = strrchr(file, '/');
     const char *base = slash ? slash + 1 : file;
     if (is_python(file) && line >= 0) {
-        mt_buf_addf(out, "%s:%lld %s", base, (long long)line, name);
+        mt_buf_adds(out, base);
+        mt_buf_addf(out, ":%lld ", (long long)line);
+        mt_buf_adds(out, name);
         return;
     }
     size_t before = out->n;

@@ -87,7 +87,7 @@ static struct mt_snap_frame *resolve(struct mt_snap_paths *s, struct mt_recordin
     if (f->look.python && rec->library_sites)
         f->look.rank = MT_RANK_USER;
     mt_snap_frame_text(&name, text(strings, f->name), text(strings, f->file), f->line);
-    uint32_t label = mt_rec_label(rec, mt_strtab_add(&rec->strings, name.s, name.n),
+    uint32_t label = mt_rec_label(rec, mt_rec_name(rec, name.s, name.n),
                                   f->look.python ? MT_FRAME_PYTHON : MT_FRAME_NATIVE);
     f->frame = rec->labels.v[label].frame;
     mt_buf_free(&name);
