@@ -164,14 +164,17 @@ static bool read_tree_kind(struct reader *r, struct mt_fields *f)
 
 /* ---- the head ---- */
 
-/* The number behind an option, times 10^digits; false: there is none. */
+/* The number behind an option, times 10^digits; false: there is none. Behind those of VALGRIND_OPTS
+ * stand those of the command line: the last one counts. */
 static bool read_option(const char *s, size_t n, const char *option, int digits, int64_t *v)
 {
-    const char *at = memmem(s, n, option, strlen(option));
-    if (!at)
-        return false;
-    struct mt_fields f = mt_fields_of(at, (size_t)(s + n - at));
-    return mt_field_take(&f, option) && mt_field_fraction(&f, digits, v);
+    struct mt_fields f = mt_fields_of(s, n);
+    bool any = false;
+    for (const char *at; (at = memmem(f.p, (size_t)(f.end - f.p), option, strlen(option)));) {
+        f.p = at;
+        any = mt_field_take(&f, option) && mt_field_fraction(&f, digits, v);
+    }
+    return any;
 }
 
 /* The options that massif was run with. */
@@ -181,7 +184,7 @@ static void read_options(struct reader *r, const char *s, size_t n)
     mt_rec_meta_text(r->rec, "desc", s, n);
     if (read_option(s, n, "--depth=", 0, &v) && v > 0)
         r->tree.depth = v;
-    if (read_option(s, n, "--peak-inaccuracy=", 4, &v) && v >= 0 && v < WHOLE)
+    if (read_option(s, n, "--peak-inaccuracy=", 4, &v) && v >= 0 && v <= WHOLE)
         r->inaccuracy = v;
 }
 
@@ -372,7 +375,7 @@ static void add_figure(struct reader *r, const char *key, int64_t v)
  * inaccuracy. */
 static void add_most(struct reader *r)
 {
-    double most = ceil(r->counted * WHOLE / (WHOLE - r->inaccuracy));
+    double most = ceil(r->counted * (WHOLE + r->inaccuracy) / WHOLE);
     if (r->marked && most < 9e18)
         add_figure(r, "blocks_at_most_b", (int64_t)most);
 }

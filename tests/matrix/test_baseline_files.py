@@ -125,7 +125,8 @@ for site, want in (("alpha", 0), ("beta", 1), ("gamma", 1)):
     m.check(code == want, "massif: a site of the peak", site, code, out)
 
 # It marks the peak of blocks with what the allocator adds, within 1 %: in between blocks may hold as much.
-for options, most in (("", 12112), (" --peak-inaccuracy=0.0", 11990), (" --peak-inaccuracy=50", 23980)):
+for options, most in (("", 12110), (" --peak-inaccuracy=0.0", 11990), (" --peak-inaccuracy=50", 17985), (" --peak-inaccuracy=100.0", 23980),
+                      (" --peak-inaccuracy=0.0 --peak-inaccuracy=40", 16786)):
     name = massif(f"extra{most}.out", "10000 0x1: alpha (a.c:1)", options=options, extra=1990)
     for limit, want in ((9999, 1), (10000, 3), (most - 1, 3), (most, 0)):
         code, out, err = m.run("check", name, "--max-peak", f"{limit}B", codes=(0, 1, 3))
