@@ -139,7 +139,7 @@ enum mt_status mt_reader_found(const struct mt_recording *rec, const char *hint,
     X(mprof, "mprof", "mprof run of Python's memory_profiler")                                     \
     X(psrecord, "psrecord", "psrecord --log")                                                      \
     X(pidstat, "pidstat", "pidstat -r of sysstat")                                                 \
-    X(proc_text, "proc-text", "/proc/PID/smaps_rollup or status, again and again")                 \
+    X(proc_text, "proc-text", "/proc/PID/smaps, smaps_rollup or status, again and again")          \
     X(docker_stats, "docker-stats", "docker stats, again and again, or --format json")             \
     X(prometheus_text, "prometheus", "metrics of Prometheus: scrapes, or values with times")       \
     X(prometheus_json, "prometheus-json", "/api/v1/query_range of Prometheus")                     \

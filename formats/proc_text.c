@@ -1,5 +1,5 @@
 /*
- * Reader of /proc/PID/smaps_rollup and /proc/PID/status, written one after the other.
+ * Reader of /proc/PID/smaps, smaps_rollup and status, written one after the other.
  * docs/formats/proc-text.md says what is read.
  */
 #include "formats/format.h"
@@ -41,11 +41,13 @@ struct reader {
     struct mt_recording *rec;
     struct mt_process_log log;
     struct mt_stamps stamps;
-    struct mt_map starts; /* where the memory of a process of a rollup begins -> its number */
-    int64_t start_n;      /* of these */
+    struct mt_map starts; /* where the memory begins of a process that has no id -> its number */
+    MT_VEC(uint64_t) to;  /* where the mappings of these end; 0: of none that is known */
     bool open;            /* a text is under way, of which nothing is used yet */
     bool headed, no_head; /* a text had a head; the first had none: each stamp begins one */
-    unsigned seen;        /* keys of it, a bit each */
+    bool mapped;          /* it is a smaps: figures are of one mapping after the other */
+    uint64_t mapped_to;   /* where the last one of these ends */
+    unsigned seen;        /* keys of it, or of its mapping, a bit each */
     int64_t pid, rss, peak, private, values[MT_METRIC_N]; /* of it; MT_UNKNOWN */
 };
 
@@ -55,6 +57,7 @@ static void begin_text(struct reader *r, int64_t pid)
 {
     r->open = true;
     r->headed |= !r->no_head;
+    r->mapped = false;
     r->seen = 0;
     r->pid = pid;
     r->rss = r->peak = r->private = MT_UNKNOWN;
@@ -72,6 +75,20 @@ static enum mt_status use_values(struct reader *r, size_t process, int64_t t, st
     return MT_OK;
 }
 
+/* Whether mappings are missing that stood there before, of which the last are the stack and the
+ * like: the process ended, or the log does. */
+static bool lacks_mappings(struct reader *r)
+{
+    uint64_t *to = r->mapped ? &r->to.v[r->pid - 1] : NULL;
+    if (to && r->mapped_to < *to) {
+        mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
+        return true;
+    }
+    if (to)
+        *to = r->mapped_to;
+    return false;
+}
+
 /* What a process that ends has is nothing, or no line. */
 static enum mt_status end_text(struct reader *r, struct mt_err *err)
 {
@@ -79,7 +96,7 @@ static enum mt_status end_text(struct reader *r, struct mt_err *err)
     if (!r->open)
         return MT_OK;
     r->open = false;
-    if (r->rss == MT_UNKNOWN || !r->rss)
+    if (r->rss == MT_UNKNOWN || !r->rss || lacks_mappings(r))
         return mt_process_until(&r->log, r->stamps.now, err);
     MT_TRY(mt_process_of(&r->log, r->pid, &process, err));
     struct mt_process *p = &r->log.all.v[process];
@@ -108,26 +125,35 @@ static bool take_kib(struct mt_fields *f, int64_t *bytes)
     return true;
 }
 
+/* What begins the figures of a mapping, or of all of them together. */
+enum head { NO_HEAD, MAPPING, ROLLUP };
+
 /* "5632e63d6000-7ffea98c6000 ---p 00000000 00:00 0  [rollup]" */
-static bool is_rollup(const struct mt_line *line, uint64_t *from)
+static enum head head_of(const struct mt_line *line, uint64_t *from, uint64_t *to)
 {
     static const char name[] = "[rollup]";
+    const size_t n = sizeof name - 1;
     struct mt_fields f = mt_fields_of(line->s, line->n);
-    return mt_field_hex(&f, from) && mt_field_take(&f, "-") && line->n >= sizeof name - 1 &&
-           memcmp(line->s + line->n - (sizeof name - 1), name, sizeof name - 1) == 0;
+    const char *s;
+    size_t length;
+    if (!mt_field_hex(&f, from) || !mt_field_take(&f, "-"))
+        return NO_HEAD;
+    if (line->n >= n && memcmp(line->s + line->n - n, name, n) == 0)
+        return ROLLUP;
+    bool is = mt_field_hex(&f, to) && mt_field_word(&f, &s, &length) && length == 4 &&
+              strchr("-r", s[0]) && strchr("-w", s[1]) && strchr("-x", s[2]) && strchr("ps", s[3]);
+    return is ? MAPPING : NO_HEAD;
 }
 
 /* The figure of a key. */
 static void use_key(struct reader *r, const struct key *key, int64_t bytes)
 {
-    if (key->of == LEVEL)
-        r->rss = bytes;
-    else if (key->of == PEAK)
-        r->peak = bytes;
-    else if (key->of == IN_PRIVATE)
-        r->private = r->private == MT_UNKNOWN ? bytes : mt_wrap_add(r->private, bytes);
-    else
-        r->values[key->of] = bytes;
+    int64_t *to = key->of == LEVEL        ? &r->rss
+                  : key->of == PEAK       ? &r->peak
+                  : key->of == IN_PRIVATE ? &r->private
+                                          : &r->values[key->of];
+    const bool adds = (r->mapped || key->of == IN_PRIVATE) && *to != MT_UNKNOWN;
+    *to = adds ? mt_wrap_add(*to, bytes) : bytes;
 }
 
 static void skip(struct reader *r)
@@ -191,26 +217,52 @@ static void read_key(struct reader *r, struct mt_fields *f)
 static int64_t number_of(struct reader *r, uint64_t from)
 {
     uint32_t *number = mt_map_at(&r->starts, from);
-    if (*number == MT_MAP_NONE)
-        *number = (uint32_t)++r->start_n;
+    if (*number == MT_MAP_NONE) {
+        *mt_vec_push(&r->to) = 0;
+        *number = (uint32_t)r->to.n;
+    }
     return *number;
+}
+
+/* A mapping of the text that is open, or the first of one: they stand by their addresses. */
+static enum mt_status begin_mapping(struct reader *r, uint64_t from, uint64_t to,
+                                    struct mt_err *err)
+{
+    if (!r->open || !r->mapped || from < r->mapped_to) {
+        MT_TRY(end_text(r, err));
+        begin_text(r, number_of(r, from));
+        r->mapped = true;
+    }
+    r->mapped_to = to;
+    r->seen = 0;
+    return MT_OK;
+}
+
+/* Where a status begins. Of mappings on Android that is the name of one: "Name: [anon:malloc]". */
+static bool is_named(const struct mt_line *line)
+{
+    struct mt_fields f = mt_fields_of(line->s, line->n);
+    return mt_field_take(&f, "Name:") && !mt_field_take(&f, "[");
 }
 
 static enum mt_status read_line(struct reader *r, struct mt_err *err)
 {
     struct mt_fields f = mt_fields_of(r->line.s, r->line.n);
-    uint64_t from;
+    uint64_t from, to;
     int64_t ns;
     bool zoned;
+    const enum head head = head_of(&r->line, &from, &to);
+    if (head == MAPPING)
+        return begin_mapping(r, from, to, err);
     if (mt_stamp_read(r->line.s, r->line.n, &ns, &zoned)) {
         MT_TRY(end_text(r, err));
         mt_stamps_take(&r->stamps, r->line.s, r->line.n);
         if (r->no_head)
             begin_text(r, -1);
-    } else if (is_rollup(&r->line, &from)) {
+    } else if (head == ROLLUP) {
         MT_TRY(end_text(r, err));
         begin_text(r, number_of(r, from));
-    } else if (mt_field_take(&f, "Name:")) {
+    } else if (is_named(&r->line)) {
         MT_TRY(end_text(r, err));
         begin_text(r, -1);
     } else if (!mt_field_end(&f)) {
@@ -228,6 +280,8 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
     while ((st = mt_reader_line(&r->lines, &r->line, r->opts, r->rec, &any, err)) == MT_OK && any)
         MT_TRY(read_line(r, err));
     MT_TRY(st);
+    if (r->mapped && r->rec->notes[MT_NOTE_CUT].count)
+        r->open = false; /* what the other mappings hold is lost */
     MT_TRY(end_text(r, err));
     MT_TRY(mt_reader_found(r->rec, "The process had ended, or was another user's.", err));
     mt_stamps_end(&r->stamps, r->rec);
@@ -247,31 +301,36 @@ static enum mt_status proc_text_read(struct mt_stream *in, const struct mt_read_
     enum mt_status st = read_all(&r, err);
     mt_process_free(&r.log);
     mt_map_free(&r.starts);
+    mt_vec_free(&r.to);
     return st;
 }
 
-/* A rollup's head before its rss, or the name of a status and what else it has, among stamps;
- * behind a stamp also that without the name. */
+/* The head of a mapping before its size, wherever that stands; a rollup's head before its rss, or
+ * the name of a status and what else it has, among stamps; behind a stamp also that without the
+ * name. */
 static int proc_text_probe(const char *head, size_t n)
 {
     struct mt_fields all = mt_fields_of(head, n), f;
     struct mt_line line = {0};
-    bool rollup = false, status = false, stamped = false, zoned;
-    uint64_t from;
+    bool status = false, stamped = false, strange = false, zoned;
+    enum head is = NO_HEAD;
+    uint64_t from, to;
     int64_t ns;
     for (int i = 0; i < LINES && mt_field_until(&all, '\n', &line.s, &line.n); i++) {
         line.n -= line.n && line.s[line.n - 1] == '\r';
         f = mt_fields_of(line.s, line.n);
-        if ((rollup && mt_field_take(&f, "Rss:")) || (status && mt_field_take(&f, "State:")) ||
-            ((status || stamped) && is_of_status(&line)))
+        if ((is == MAPPING && mt_field_take(&f, "Size:")) ||
+            (!strange && ((is == ROLLUP && mt_field_take(&f, "Rss:")) ||
+                          (status && mt_field_take(&f, "State:")) ||
+                          ((status || stamped) && is_of_status(&line)))))
             return 94;
         const bool stamp = mt_stamp_read(line.s, line.n, &ns, &zoned);
         stamped |= stamp;
         if (!stamp && !mt_field_end(&f) && !status)
             status = mt_field_take(&f, "Name:");
-        rollup = is_rollup(&line, &from);
-        if (!rollup && !status && !stamp && !mt_field_end(&f) && !(stamped && key_of_status(&line)))
-            return 0;
+        is = head_of(&line, &from, &to);
+        strange |= is == NO_HEAD && !status && !stamp && !mt_field_end(&f) &&
+                   !(stamped && key_of_status(&line));
     }
     return 0;
 }

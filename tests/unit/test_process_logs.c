@@ -26,10 +26,11 @@ static void test_log(void **state)
     mt_buf_free(&out);
 }
 
-#define NOTHING "error: holds no value of memory that can be read\n"
-#define PIDSTAT "#      Time   UID       PID  minflt/s  majflt/s     VSZ     RSS   %MEM  Command\n"
-#define ROLLUP  "5632e63d6000-7ffea98c6000 ---p 00000000 00:00 0  [rollup]\n"
-#define DOCKER  "CONTAINER ID   NAME   CPU %   MEM USAGE / LIMIT   MEM %\n"
+#define NOTHING           "error: holds no value of memory that can be read\n"
+#define PIDSTAT           "#      Time   UID       PID  minflt/s  majflt/s     VSZ     RSS   %MEM  Command\n"
+#define ROLLUP            "5632e63d6000-7ffea98c6000 ---p 00000000 00:00 0  [rollup]\n"
+#define MAPPING(from, to) from "-" to " r-xp 00000000 fe:00 260131    /usr/bin/a (b)\nSize: 99 kB\n"
+#define DOCKER            "CONTAINER ID   NAME   CPU %   MEM USAGE / LIMIT   MEM %\n"
 #define MATRIX(series)                                                                             \
     "{\"status\":\"success\",\"data\":{\"resultType\":\"matrix\",\"result\":[" series "]}}"
 #define RSS "process_resident_memory_bytes"
@@ -91,6 +92,25 @@ static const struct log_file logs[] = {
      "samples 0 from 0\nprocess unchanged peak 102400\nprivate of process 4096 at 0\n"
      "note skipped 2\n"},
     {"rollups: none has an rss", &mt_reader_proc_text, ROLLUP "Rss: 0 kB\n", NOTHING},
+    {"smaps: the sums of its mappings, by which it is known where one begins", &mt_reader_proc_text,
+     "1763870000\n" MAPPING(
+         "5000", "6000") "Rss: 100 kB\nPss: 90 kB\nPrivate_Clean: 4 kB\n"
+                         "Private_Dirty: 5 kB\nSwap: 1 kB\nVmFlags: rd ex mr\n" MAPPING(
+                             "6000",
+                             "7000") "Name: [anon:malloc]\nRss: 50 kB\nPss: 40 kB\nPrivate_Clean: "
+                                     "1 kB\nSwap: 2 kB\n"
+                                     "1763870001\n" MAPPING("5000", "6000") "Rss: 70 kB\n" MAPPING(
+                                         "6000",
+                                         "7000") "Rss: 7 kB\n" MAPPING("5000",
+                                                                       "7000") "Rss: 80 kB\n",
+     "ns 1000000000 from 1763870000000000000\n"
+     "process 153600..81920 until 1000000000 peak 153600\n"
+     "pss of process 133120 at 0\nprivate of process 10240 at 0\nswap of process 3072 at 0\n"},
+    {"smaps: behind what is no time, of a process that ended as it was read", &mt_reader_proc_text,
+     "== 1 ==\n" MAPPING("5000", "6000") "Rss: 100 kB\n" MAPPING(
+         "6000", "7000") "Rss: 50 kB\n"
+                         "== 2 ==\n" MAPPING("5000", "6000") "Rss: 100 kB\n",
+     "samples 1 from 0\nprocess unchanged peak 153600\nnote skipped 3\n"},
     {"docker: two containers, one stops", &mt_reader_docker_stats,
      DOCKER "b95a83497c91   web    0.28%   5MiB / 1GiB   0.5%\n"
             "67b2525d8ad1   db     0.28%   1kB / 1GiB   0.5%\n" DOCKER
