@@ -12,6 +12,7 @@
 #include <string.h>
 
 enum { LEVEL = -1, PEAK = -2, IN_PRIVATE = -3, LINES = 100 };
+enum { ONE = -1, BY_PLACE = -2 }; /* instead of a process id */
 
 /* What a line is of: a metric, or one of the above. Those of one kind come in no other. */
 static const struct key {
@@ -41,13 +42,15 @@ struct reader {
     struct mt_recording *rec;
     struct mt_process_log log;
     struct mt_stamps stamps;
-    struct mt_map starts; /* where the memory begins of a process that has no id -> its number */
-    MT_VEC(uint64_t) to;  /* where the mappings of these end; 0: of none that is known */
+    struct mt_map places; /* where the memory lies of a process that has no id -> its number */
+    int64_t place_n;      /* of these */
     bool open;            /* a text is under way, of which nothing is used yet */
     bool headed, no_head; /* a text had a head; the first had none: each stamp begins one */
     bool mapped;          /* it is a smaps: figures are of one mapping after the other */
-    uint64_t mapped_to;   /* where the last one of these ends */
-    unsigned seen;        /* keys of it, or of its mapping, a bit each */
+    bool stacked;         /* a smaps had a stack */
+    uint64_t from, to;  /* where memory begins that has no id, and ends; of a smaps its stack, 0 */
+    uint64_t mapped_to; /* where the last mapping ends */
+    unsigned seen;      /* keys of it, or of its mapping, a bit each */
     int64_t pid, rss, peak, private, values[MT_METRIC_N]; /* of it; MT_UNKNOWN */
 };
 
@@ -75,18 +78,28 @@ static enum mt_status use_values(struct reader *r, size_t process, int64_t t, st
     return MT_OK;
 }
 
-/* Whether mappings are missing that stood there before, of which the last are the stack and the
- * like: the process ended, or the log does. */
-static bool lacks_mappings(struct reader *r)
+/* What a process is known by: a stack lies elsewhere in each, and stays. Where memory begins is
+ * 0x200000000 in all that use CUDA, from then on; it tells where stacks are not moved. */
+static int64_t number_of(struct reader *r)
 {
-    uint64_t *to = r->mapped ? &r->to.v[r->pid - 1] : NULL;
-    if (to && r->mapped_to < *to) {
+    static const uint64_t unmoved[] = {0, 0x7ffffffff000, 0x1000000000000}; /* x86-64, ARM */
+    uint64_t place = r->to;
+    for (size_t i = 0; i < MT_ARRAY_LEN(unmoved); i++)
+        place = r->to == unmoved[i] ? r->from : place;
+    uint32_t *number = mt_map_at(&r->places, place);
+    if (*number == MT_MAP_NONE)
+        *number = (uint32_t)++r->place_n;
+    return *number;
+}
+
+/* Whether mappings are missing at the end, among them the stack: the process ended, or the log. */
+static bool lacks_stack(struct reader *r)
+{
+    const bool lacks = r->mapped && r->stacked && !r->to;
+    if (lacks)
         mt_rec_note(r->rec, MT_NOTE_SKIPPED, (int64_t)r->line.offset, 0);
-        return true;
-    }
-    if (to)
-        *to = r->mapped_to;
-    return false;
+    r->stacked |= r->mapped && r->to;
+    return lacks;
 }
 
 /* What a process that ends has is nothing, or no line. */
@@ -96,8 +109,10 @@ static enum mt_status end_text(struct reader *r, struct mt_err *err)
     if (!r->open)
         return MT_OK;
     r->open = false;
-    if (r->rss == MT_UNKNOWN || !r->rss || lacks_mappings(r))
+    if (r->rss == MT_UNKNOWN || !r->rss || lacks_stack(r))
         return mt_process_until(&r->log, r->stamps.now, err);
+    if (r->pid == BY_PLACE)
+        r->pid = number_of(r);
     MT_TRY(mt_process_of(&r->log, r->pid, &process, err));
     struct mt_process *p = &r->log.all.v[process];
     if (r->stamps.older && !p->now)
@@ -128,20 +143,24 @@ static bool take_kib(struct mt_fields *f, int64_t *bytes)
 /* What begins the figures of a mapping, or of all of them together. */
 enum head { NO_HEAD, MAPPING, ROLLUP };
 
+static bool line_ends(const struct mt_line *line, const char *text)
+{
+    const size_t n = strlen(text);
+    return line->n >= n && memcmp(line->s + line->n - n, text, n) == 0;
+}
+
 /* "5632e63d6000-7ffea98c6000 ---p 00000000 00:00 0  [rollup]" */
 static enum head head_of(const struct mt_line *line, uint64_t *from, uint64_t *to)
 {
-    static const char name[] = "[rollup]";
-    const size_t n = sizeof name - 1;
     struct mt_fields f = mt_fields_of(line->s, line->n);
     const char *s;
-    size_t length;
-    if (!mt_field_hex(&f, from) || !mt_field_take(&f, "-"))
+    size_t n;
+    if (!mt_field_hex(&f, from) || !mt_field_take(&f, "-") || !mt_field_hex(&f, to))
         return NO_HEAD;
-    if (line->n >= n && memcmp(line->s + line->n - n, name, n) == 0)
+    if (line_ends(line, "[rollup]"))
         return ROLLUP;
-    bool is = mt_field_hex(&f, to) && mt_field_word(&f, &s, &length) && length == 4 &&
-              strchr("-r", s[0]) && strchr("-w", s[1]) && strchr("-x", s[2]) && strchr("ps", s[3]);
+    bool is = mt_field_word(&f, &s, &n) && n == 4 && strchr("-r", s[0]) && strchr("-w", s[1]) &&
+              strchr("-x", s[2]) && strchr("ps", s[3]);
     return is ? MAPPING : NO_HEAD;
 }
 
@@ -188,7 +207,7 @@ static void read_key(struct reader *r, struct mt_fields *f)
     int64_t v;
     if (!r->open && !r->headed && r->stamps.any && is_of_status(&r->line)) { /* date; grep Vm */
         r->no_head = true;
-        begin_text(r, -1);
+        begin_text(r, ONE);
     }
     if (!take_key(f, &s, &n)) {
         skip(r);
@@ -212,27 +231,19 @@ static void read_key(struct reader *r, struct mt_fields *f)
         }
 }
 
-/* No two processes begin at one address, as a rule, and none begins elsewhere later: what is known
- * of which process a rollup is of. Numbers from 1. */
-static int64_t number_of(struct reader *r, uint64_t from)
-{
-    uint32_t *number = mt_map_at(&r->starts, from);
-    if (*number == MT_MAP_NONE) {
-        *mt_vec_push(&r->to) = 0;
-        *number = (uint32_t)r->to.n;
-    }
-    return *number;
-}
-
 /* A mapping of the text that is open, or the first of one: they stand by their addresses. */
 static enum mt_status begin_mapping(struct reader *r, uint64_t from, uint64_t to,
                                     struct mt_err *err)
 {
     if (!r->open || !r->mapped || from < r->mapped_to) {
         MT_TRY(end_text(r, err));
-        begin_text(r, number_of(r, from));
+        begin_text(r, BY_PLACE);
         r->mapped = true;
+        r->from = from;
+        r->to = 0;
     }
+    if (line_ends(&r->line, "[stack]"))
+        r->to = to;
     r->mapped_to = to;
     r->seen = 0;
     return MT_OK;
@@ -258,13 +269,15 @@ static enum mt_status read_line(struct reader *r, struct mt_err *err)
         MT_TRY(end_text(r, err));
         mt_stamps_take(&r->stamps, r->line.s, r->line.n);
         if (r->no_head)
-            begin_text(r, -1);
+            begin_text(r, ONE);
     } else if (head == ROLLUP) {
         MT_TRY(end_text(r, err));
-        begin_text(r, number_of(r, from));
+        begin_text(r, BY_PLACE);
+        r->from = from;
+        r->to = to;
     } else if (is_named(&r->line)) {
         MT_TRY(end_text(r, err));
-        begin_text(r, -1);
+        begin_text(r, ONE);
     } else if (!mt_field_end(&f)) {
         read_key(r, &f);
     }
@@ -300,8 +313,7 @@ static enum mt_status proc_text_read(struct mt_stream *in, const struct mt_read_
     mt_process_open(&r.log, rec);
     enum mt_status st = read_all(&r, err);
     mt_process_free(&r.log);
-    mt_map_free(&r.starts);
-    mt_vec_free(&r.to);
+    mt_map_free(&r.places);
     return st;
 }
 

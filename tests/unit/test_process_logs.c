@@ -107,10 +107,23 @@ static const struct log_file logs[] = {
      "process 153600..81920 until 1000000000 peak 153600\n"
      "pss of process 133120 at 0\nprivate of process 10240 at 0\nswap of process 3072 at 0\n"},
     {"smaps: behind what is no time, of a process that ended as it was read", &mt_reader_proc_text,
-     "== 1 ==\n" MAPPING("5000", "6000") "Rss: 100 kB\n" MAPPING(
-         "6000", "7000") "Rss: 50 kB\n"
-                         "== 2 ==\n" MAPPING("5000", "6000") "Rss: 100 kB\n",
+     "== 1 ==\n" MAPPING("5000", "6000") "Rss: 100 kB\n7ffc0e210000-7ffc0e231000 rw-p 00000000 "
+                                         "00:00 0    [stack]\nRss: 50 kB\n"
+                                         "== 2 ==\n" MAPPING("5000", "6000") "Rss: 100 kB\n",
      "samples 1 from 0\nprocess unchanged peak 153600\nnote skipped 3\n"},
+    {"rollups: two processes with CUDA, of which one had none at first", &mt_reader_proc_text,
+     "1763870000\n5632e63d6000-7ffea98c6000 ---p 00000000 00:00 0  [rollup]\nRss: 100 kB\n"
+     "200000000-7ffc0e231000 ---p 00000000 00:00 0  [rollup]\nRss: 10 kB\n"
+     "1763870001\n200000000-7ffea98c6000 ---p 00000000 00:00 0  [rollup]\nRss: 200 kB\n"
+     "200000000-7ffc0e231000 ---p 00000000 00:00 0  [rollup]\nRss: 20 kB\n",
+     "ns 1000000000 from 1763870000000000000\n"
+     "process:1 102400..204800 until 1000000000 peak 204800\n"
+     "process:2 0..20480 until 1000000000 peak 20480\n"},
+    {"rollups: two processes whose stacks are not moved", &mt_reader_proc_text,
+     "1763870000\n400000-7ffffffff000 ---p 00000000 00:00 0  [rollup]\nRss: 100 kB\n"
+     "555555554000-7ffffffff000 ---p 00000000 00:00 0  [rollup]\nRss: 10 kB\n",
+     "ns 0 from 1763870000000000000\n"
+     "process:1 unchanged peak 102400\nprocess:2 0..10240 until 0 peak 10240\n"},
     {"docker: two containers, one stops", &mt_reader_docker_stats,
      DOCKER "b95a83497c91   web    0.28%   5MiB / 1GiB   0.5%\n"
             "67b2525d8ad1   db     0.28%   1kB / 1GiB   0.5%\n" DOCKER
