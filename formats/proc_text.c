@@ -50,6 +50,7 @@ struct reader {
     bool stacked;         /* a smaps had a stack */
     uint64_t from, to;  /* where memory begins that has no id, and ends; of a smaps its stack, 0 */
     uint64_t mapped_to; /* where the last mapping ends */
+    uint64_t mapped_b;  /* of lines of mappings, which the stream was not told of yet */
     unsigned seen;      /* keys of it, or of its mapping, a bit each */
     int64_t pid, rss, peak, private, values[MT_METRIC_N]; /* of it; MT_UNKNOWN */
 };
@@ -286,12 +287,25 @@ static enum mt_status read_line(struct reader *r, struct mt_err *err)
 
 /* ---- the whole ---- */
 
+/* Of what hardly changes there may be hundreds of MB in some KB, as in heaptrack.c. */
+static void used(struct reader *r)
+{
+    enum { BATCH = 64 << 10 };
+    r->mapped_b += r->open && r->mapped ? r->line.n + 1 : 0;
+    if (r->mapped_b < BATCH)
+        return;
+    mt_stream_used(r->lines.in, r->mapped_b);
+    r->mapped_b = 0;
+}
+
 static enum mt_status read_all(struct reader *r, struct mt_err *err)
 {
     bool any = true;
     enum mt_status st;
-    while ((st = mt_reader_line(&r->lines, &r->line, r->opts, r->rec, &any, err)) == MT_OK && any)
+    while ((st = mt_reader_line(&r->lines, &r->line, r->opts, r->rec, &any, err)) == MT_OK && any) {
         MT_TRY(read_line(r, err));
+        used(r);
+    }
     MT_TRY(st);
     if (r->mapped && r->rec->notes[MT_NOTE_CUT].count)
         r->open = false; /* what the other mappings hold is lost */

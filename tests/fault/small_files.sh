@@ -64,4 +64,15 @@ traced() { # PAIRS of lines
 traced 4000000 | zstd -q -o loop.mtrace.zst
 "$MEMTOOL" import loop.mtrace.zst --db w.db >out 2>err || complain "a log of mtrace is refused: $(cat err)"
 grep -q '4,000,000 allocations, 4,000,000 frees' out || complain "not all events of mtrace are in it: $(cat out)"
-complained "7 files"
+smaps() { # TEXTS
+    yes '5632e63d6000-5632e63d7000 r-xp 00000000 fe:00 26013                      /usr/bin/python3
+Size:                  4 kB
+Rss:                   4 kB
+7ffc0e210000-7ffc0e231000 rw-p 00000000 00:00 0                          [stack]
+Size:                132 kB
+Rss:                  20 kB' | head -n "$((6 * $1))"
+}
+smaps 1300000 | zstd -q -o smaps.zst
+"$MEMTOOL" import smaps.zst --db x.db >out 2>err || complain "a log of smaps is refused: $(cat err)"
+grep -q '1,300,000 samples' out || complain "not all texts of smaps are in it: $(cat out)"
+complained "8 files"
