@@ -57,12 +57,7 @@ static const struct {
 
 enum mt_rows_column mt_rows_column(const char *name, size_t n, int *digits)
 {
-    while (n && (*name == ' ' || *name == '\t')) {
-        name++;
-        n--;
-    }
-    while (n && (name[n - 1] == ' ' || name[n - 1] == '\t'))
-        n--;
+    mt_rows_trim(&name, &n);
     for (size_t i = 0; i < MT_ARRAY_LEN(columns); i++)
         if (strlen(columns[i].name) == n && strncasecmp(columns[i].name, name, n) == 0) {
             *digits = columns[i].digits;
@@ -96,8 +91,8 @@ static void leave_column_out(struct mt_rows *r, enum mt_rows_column c)
 
 static enum mt_status check_memory(struct mt_rows *r, struct mt_err *err)
 {
-    uint64_t now =
-        mt_path_tree_bytes(&r->paths) + mt_stack_text_bytes(&r->stacks) + mt_vec_bytes(&r->held);
+    uint64_t now = mt_path_tree_bytes(&r->paths) + mt_stack_text_bytes(&r->stacks) +
+                   mt_vec_bytes(&r->held) + mt_map_bytes(&r->owners);
     mt_rec_beside(r->rec, &r->beside, now);
     return mt_rec_check_memory(r->rec, err);
 }
@@ -202,7 +197,8 @@ static const char *take_event(const struct mt_rows *r, const struct mt_row *row,
     return NULL;
 }
 
-static enum mt_status add_event(struct mt_rows *r, const struct mt_row *row, struct mt_err *err)
+static enum mt_status add_event(struct mt_rows *r, uint32_t writer, const struct mt_row *row,
+                                struct mt_err *err)
 {
     struct event e;
     const char *why = take_event(r, row, &e);
@@ -216,6 +212,11 @@ static enum mt_status add_event(struct mt_rows *r, const struct mt_row *row, str
     if (!(r->columns & BIT(ADDRESS)))
         return (e.op == FREE ? mt_heap_dealloc : mt_heap_alloc)(r->heap, node_of(r, row), e.size,
                                                                 err);
+    mt_rows_own(r, writer,
+                e.op == FREE                   ? e.address
+                : e.op == REALLOC && e.address ? e.old
+                                               : 0,
+                e.op == FREE ? 0 : e.address);
     if (e.op == FREE)
         return mt_heap_free_at(r->heap, e.address, err);
     if (e.op == REALLOC)
@@ -384,6 +385,8 @@ void mt_rows_free(struct mt_rows *r)
     mt_strtab_free(&r->writers);
     mt_vec_free(&r->held);
     mt_vec_free(&r->labels);
+    mt_map_free(&r->owners);
+    mt_buf_free(&r->writer);
     mt_buf_free(&r->left_out);
 }
 
@@ -461,10 +464,11 @@ void mt_rows_more(struct mt_rows *r, unsigned have)
 
 enum mt_status mt_rows_add(struct mt_rows *r, const struct mt_row *row, struct mt_err *err)
 {
+    const uint32_t writer = mt_rows_writer(r);
     r->wrong = NULL;
     switch (r->kind) {
     case MT_ROWS_EVENTS:
-        MT_TRY(add_event(r, row, err));
+        MT_TRY(add_event(r, writer, row, err));
         break;
     case MT_ROWS_SUMS:
         r->row_n++;
@@ -476,6 +480,7 @@ enum mt_status mt_rows_add(struct mt_rows *r, const struct mt_row *row, struct m
     }
     r->thread = MT_NONE;
     r->labels.n = 0;
+    mt_buf_clear(&r->writer);
     return r->row_n % ROWS_PER_CHECK ? MT_OK : check_memory(r, err);
 }
 

@@ -85,6 +85,9 @@ struct mt_rows {
     uint32_t thread;          /* of the row to come, MT_NONE: none */
     struct mt_strtab others;  /* names of columns that are not known */
     struct mt_strtab writers; /* processes, as columns name them */
+    struct mt_buf writer;     /* of the row to come: all such columns together */
+    struct mt_map owners;     /* of events: whose a live block is, of all but the first of them */
+    bool freed_others;        /* some freed a block that another allocated */
     struct mt_buf left_out;   /* the same as a list for people */
     const char *wrong;        /* the last row does not fit: why, static text; else NULL */
     uint64_t row_n, beside;   /* beside: counted in rec->beside_bytes */
@@ -111,9 +114,16 @@ void mt_rows_leave_out(struct mt_rows *r, const char *name, size_t n);
 bool mt_rows_keeps(const struct mt_rows *r, const char *name, size_t n);
 void mt_rows_tell(struct mt_rows *r, const char *name, size_t name_n, const char *value,
                   size_t value_n);
+/* A name without the blanks around it. */
+void mt_rows_trim(const char **name, size_t *n);
+
 /* Whether a column that is not known says whose row it is: its pid, process or rank; then who. */
 bool mt_rows_is_process(const char *name, size_t n);
 void mt_rows_process(struct mt_rows *r, const char *value, size_t n);
+/* Who wrote the row to come; MT_NONE: unknown. Then what an event of it frees and allocates; 0:
+ * nothing. */
+uint32_t mt_rows_writer(struct mt_rows *r);
+void mt_rows_own(struct mt_rows *r, uint32_t writer, uint64_t freed, uint64_t allocated);
 /* All rows are read: notes where several processes wrote them, and that makes figures wrong. */
 void mt_rows_note_processes(struct mt_rows *r);
 /* The node that the row to come is inside of: of its thread and its labels; MT_NONE. */

@@ -8,9 +8,20 @@
 
 enum { LABELS_MAX = 64, OTHERS_MAX = 1 << 10, NAME_MAX_SHOWN = 64 };
 
+void mt_rows_trim(const char **name, size_t *n)
+{
+    while (*n && (**name == ' ' || **name == '\t')) {
+        ++*name;
+        --*n;
+    }
+    while (*n && ((*name)[*n - 1] == ' ' || (*name)[*n - 1] == '\t'))
+        --*n;
+}
+
 void mt_rows_leave_out(struct mt_rows *r, const char *name, size_t n)
 {
     uint32_t known = r->others.n;
+    mt_rows_trim(&name, &n);
     if (known == OTHERS_MAX || mt_strtab_add(&r->others, name, n) < known)
         return;
     mt_rec_note(r->rec, MT_NOTE_COLUMNS, -1, 0);
@@ -22,6 +33,7 @@ void mt_rows_leave_out(struct mt_rows *r, const char *name, size_t n)
 
 static bool is_thread(const char *name, size_t n)
 {
+    mt_rows_trim(&name, &n);
     return n == 6 && strncasecmp(name, "thread", n) == 0;
 }
 
@@ -50,33 +62,6 @@ void mt_rows_tell(struct mt_rows *r, const char *name, size_t name_n, const char
     mt_vec_push(&r->labels);
     memmove(r->labels.v + at + 1, r->labels.v + at, (r->labels.n - 1 - at) * sizeof *r->labels.v);
     r->labels.v[at] = (struct mt_rows_label){key, text};
-}
-
-bool mt_rows_is_process(const char *name, size_t n)
-{
-    static const char *const names[] = {"pid", "process", "process_id", "rank"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strlen(names[i]) == n && strncasecmp(names[i], name, n) == 0)
-            return true;
-    return false;
-}
-
-void mt_rows_process(struct mt_rows *r, const char *value, size_t n)
-{
-    if (n && r->writers.n < OTHERS_MAX)
-        mt_strtab_add(&r->writers, value, n);
-}
-
-/* Of a series each row is what one of them holds; of events an address may be a block of each. Sums
- * and sizes add up. */
-void mt_rows_note_processes(struct mt_rows *r)
-{
-    const struct mt_note *notes = r->rec->notes;
-    if (r->writers.n < 2 || r->kind == MT_ROWS_SUMS ||
-        (r->kind == MT_ROWS_EVENTS && !notes[MT_NOTE_REUSED_ADDRESS].count &&
-         !notes[MT_NOTE_REPLACED].count))
-        return;
-    mt_rec_note_n(r->rec, MT_NOTE_PROCESSES, r->writers.n, -1);
 }
 
 uint32_t mt_rows_root(struct mt_rows *r)

@@ -143,6 +143,21 @@ static const struct summed_file csvs[] = {
     {"events of two processes that do not meet",
      "Rank,op,address,size\n0,alloc,1,10\n0,free,1,\n1,alloc,1,20\n",
      " alloc 30 n 2 peak 20 end 20 outside 30/20/20 moments 3 events 3\n" LEFT "1\n"},
+    {"events of a process that frees its copy of what another has",
+     "pid,op,address,size\n7,alloc,1,10\n7,alloc,2,5\n8,alloc,9,1\n8,free,9,\n8,free,1,\n",
+     " alloc 16 n 3 peak 16 end 5 outside 16/16/5 moments 5 events 5\nnote processes 2\n" LEFT
+     "1\n"},
+    {"events of a process that moves its copy of what another has",
+     "pid,op,address,old_address,size\n7,alloc,1,,10\n8,alloc,2,,5\n7,realloc,3,2,6\n",
+     " alloc 21 n 3 peak 16 end 16 outside 21/16/16 moments 3 events 3\nnote processes 2\n" LEFT
+     "1\n"},
+    {"events of one process that has a rank, too",
+     "pid,rank,op,address,size\n7,0,alloc,1,10\n7,0,alloc,1,20\n",
+     " alloc 30 n 2 peak 20 end 20 outside 30/20/20 moments 2 events 2\n"
+     "note replaced 1\n" LEFT "2\n"},
+    {"a series of two processes, blanks around names", "time, pid, bytes\n1,7,100\n1,8,300\n",
+     " alloc ? n ? peak 300 end 300 outside 0/300/300 moments 2 ns 0\n"
+     "note processes 2\nnote moments 2\n" LEFT "1\n"},
     {"a series of two processes", "time,pid,bytes\n1,7,100\n1,8,300\n",
      " alloc ? n ? peak 300 end 300 outside 0/300/300 moments 2 ns 0\n"
      "note processes 2\nnote moments 2\n" LEFT "1\n"},
