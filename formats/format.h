@@ -93,8 +93,9 @@ enum mt_status mt_reader_refuse(int64_t offset, const char *hint, struct mt_err 
 /* mt_reader_refuse of a file in which a second one begins. what: "heap profiles". */
 enum mt_status mt_reader_two(const char *what, uint64_t offset, struct mt_err *err);
 
-/* The next whole line of a text; *any false: there is none. A last one without its end, and damage,
- * are where the file ends early (mt_reader_cut). Errors: as mt_lines_next. */
+/* The next whole line of a text; *any false: there is none. A last one without its end, if it has
+ * more than what moves a terminal's cursor, and damage, are where the file ends early
+ * (mt_reader_cut). Errors: as mt_lines_next. */
 enum mt_status mt_reader_line(struct mt_lines *lines, struct mt_line *line,
                               const struct mt_read_opts *opts, struct mt_recording *rec, bool *any,
                               struct mt_err *err);

@@ -2,6 +2,7 @@
 
 #include "formats/text_hint.h"
 #include "lib/base/mem.h"
+#include "lib/input/fields.h"
 #include "lib/model/heap.h"
 #include <assert.h>
 #include <limits.h>
@@ -233,6 +234,22 @@ enum mt_status mt_reader_cut(const struct mt_read_opts *opts, struct mt_recordin
     return mt_reader_refuse((int64_t)offset, "--partial keeps what is there.", err);
 }
 
+/* Whether nothing but what moves a terminal's cursor, or shows it, is in the line: what redraws a
+ * table ends so. */
+static bool moves_cursor(const struct mt_line *line)
+{
+    struct mt_fields f = mt_fields_of(line->s, line->n);
+    bool any = false;
+    for (; mt_field_take(&f, "\x1b["); any = true) {
+        while (f.p < f.end && *f.p >= ' ' && *f.p < '@')
+            f.p++;
+        if (f.p == f.end)
+            return false;
+        f.p++;
+    }
+    return any && mt_field_end(&f);
+}
+
 enum mt_status mt_reader_line(struct mt_lines *lines, struct mt_line *line,
                               const struct mt_read_opts *opts, struct mt_recording *rec, bool *any,
                               struct mt_err *err)
@@ -241,6 +258,8 @@ enum mt_status mt_reader_line(struct mt_lines *lines, struct mt_line *line,
     if (st != MT_EINPUT && !(st == MT_OK && *any && line->cut))
         return st;
     *any = false;
+    if (st == MT_OK && moves_cursor(line))
+        return MT_OK;
     return mt_reader_cut(
         opts, rec, mt_lines_offset(lines),
         "its last line does not end: the file was cut off, or lacks only its last newline", err);
