@@ -27,9 +27,10 @@ struct ends {
     bool timed; /* times are ns */
     bool dumps; /* of a process that ran on */
     unsigned gaps;
-    struct {
+    struct sites {
         int64_t n, bytes;
-    } rising; /* of the rows */
+    } rising, rose; /* of the rows; rose: of dumps, some of which hold more than the one before, and
+                       go on */
 };
 
 static void describe(struct ends *e)
@@ -69,11 +70,28 @@ static void describe_rising(struct ends *e)
             e->r, "rising %s: %s by %s",
             e->sites.each ? "from dump to dump" : "through the later half of the recording",
             mt_human_plural(e->rising.n, "site", sites), mt_human_bytes(e->rising.bytes, bytes));
+    if (e->rose.n)
+        mt_report_footer(
+            e->r, "may leak, as it rose at times, still does, and never fell%s: %s by %s",
+            e->sites.each ? "" : " in the later half of the recording",
+            mt_human_plural(e->rose.n, "site", sites), mt_human_bytes(e->rose.bytes, bytes));
 }
 
 static bool rises(const struct mt_site_trend *moments)
 {
     return moments && moments->trend == MT_TREND_RISES;
+}
+
+/* Between two dumps that hold the same it may have paused. What is full does not go on. */
+static bool may_rise(const struct ends *e, const struct mt_site_trend *moments)
+{
+    return e->dumps && moments && moments->trend == MT_TREND_ROSE && moments->goes_on;
+}
+
+static void count(struct sites *sites, const struct mt_site_trend *site)
+{
+    sites->n += site != NULL;
+    mt_wrap_inc(&sites->bytes, site ? site->grew : 0);
 }
 
 /* at_end NULL: nothing, or it is unknown; moments NULL: how it came to that is unknown. */
@@ -102,20 +120,24 @@ static void add_row(struct ends *e, const char *const *key, bool explicit_row,
     c++;
     for (int k = 0; k < e->wanted->key_n; k++)
         row->cells[c++] = mt_cell_text(mt_report_text(e->r, key[k]));
-    bool counts = rises(moments) && moments != &e->sites.suppressed;
-    e->rising.n += counts;
-    mt_wrap_inc(&e->rising.bytes, counts ? moments->grew : 0);
+    if (moments == &e->sites.suppressed)
+        return;
+    count(&e->rising, rises(moments) ? moments : NULL);
+    count(&e->rose, may_rise(e, moments) ? moments : NULL);
 }
 
 /* What is alive at the end; any of it is a leak, as nothing else can be told. But a process that
- * runs on when it is dumped holds what it needs: what rises from dump to dump is a leak there. */
+ * runs on when it is dumped holds what it needs: what rises from dump to dump is a leak there, and
+ * what does so at times may be. */
 static void add_alive(struct ends *e)
 {
     for (size_t i = 0; i < e->groups.rows.n; i++) {
         const struct mt_live_group *g = &e->groups.rows.v[i];
         const struct mt_site_trend *s = mt_site_moments_find(&e->sites, g->key, g->explicit_row);
-        bool large = (e->dumps && rises(s) ? s->grew : g->at[0].bytes) >= e->wanted->min_b;
+        const bool by_growth = e->dumps && (rises(s) || may_rise(e, s));
+        bool large = (by_growth ? s->grew : g->at[0].bytes) >= e->wanted->min_b;
         e->answer->leaking |= large && (e->dumps ? rises(s) : g->at[0].bytes > 0);
+        e->answer->unknown |= large && may_rise(e, s);
         e->r->left_out_n += !large;
         if (large)
             add_row(e, g->key, g->explicit_row, &g->at[0], s);

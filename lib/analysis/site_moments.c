@@ -138,6 +138,7 @@ static void judge(struct reading *r, struct mt_site_trend *site, const struct ch
         judge_dumps(r, site, &passed);
     else
         site->trend = mt_trend_of_moments(r->levels.v, r->levels.n, dur, &site->grew, &passed);
+    site->goes_on = mt_trend_goes_on(r->levels.v, r->levels.n);
     site->per_hour = ns ? mt_trend_per_hour(site->grew, passed) : MT_UNKNOWN;
 }
 

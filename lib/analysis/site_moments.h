@@ -13,6 +13,7 @@ struct mt_site_trend {
     const char *const *key; /* borrowed from the blocks' tree */
     bool explicit_row;
     enum mt_trend trend;
+    bool goes_on;     /* it still rises (mt_trend_goes_on) */
     int64_t grew;     /* over what is judged; MT_UNKNOWN: too few moments are */
     int64_t per_hour; /* MT_UNKNOWN: that, or times are no ns */
     int64_t most_b;   /* at any moment */

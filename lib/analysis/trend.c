@@ -85,6 +85,18 @@ enum mt_trend mt_trend_of_moments(const struct mt_trend_level *levels, size_t n,
     return rises ? MT_TREND_ROSE : falls ? MT_TREND_FELL : MT_TREND_CONSTANT;
 }
 
+bool mt_trend_goes_on(const struct mt_trend_level *levels, size_t n)
+{
+    size_t last = 0, pause = 0; /* last: 0 is no rise */
+    for (size_t i = 1; i < n; i++) {
+        if (levels[i].bytes <= levels[i - 1].bytes)
+            continue;
+        pause = last && i - last > pause ? i - last : pause;
+        last = i;
+    }
+    return last && n - 1 - last <= pause;
+}
+
 int64_t mt_trend_per_hour(int64_t grew, int64_t ns)
 {
     const double hour = 3600e9, least = 60e9, most = 9e18;

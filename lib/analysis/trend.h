@@ -42,6 +42,9 @@ enum mt_trend mt_trend_of_moments(const struct mt_trend_level *levels, size_t n,
 /* Whether there are enough moments for that. */
 bool mt_trend_can_tell(const struct mt_trend_level *levels, size_t n, int64_t end_t);
 
+/* Whether it still rises: since the last rise no more moments have passed than lie between two. */
+bool mt_trend_goes_on(const struct mt_trend_level *levels, size_t n);
+
 /* What a growth over so many ns comes to in an hour, rounded; MT_UNKNOWN: less than a minute says
  * nothing of an hour. */
 int64_t mt_trend_per_hour(int64_t grew, int64_t ns);

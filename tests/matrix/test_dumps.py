@@ -242,6 +242,27 @@ def series_in_time():
     m.check(abs(rows["main.grow"]["per_hour_b"] - 64) <= 4, "many", rows["main.grow"])
 
 
+def pauses():
+    """What rose at times, and still does, may leak: of few dumps, and of many in the later half."""
+    quiet = [100 * (i - (i > 4)) for i in range(1, 10)]
+    shapes = {
+        "quiet": (quiet, 3),
+        "late": ([700] * 5 + [800, 900, 1000, 1100], 3),
+        "filled": ([min(i, 5) * 100 for i in range(1, 10)], 0),
+        "once": ([500, 500, 900, 900, 900, 900], 0),
+        "last": ([500, 500, 500, 900], 3),
+        "swings": ([500, 600, 500, 600, 500, 700], 0),
+        "much": ([i - max(0, min(i - 24, 6)) for i in range(1, 41)], 3),
+        "stopped": ([min(i, 30) for i in range(1, 41)], 0),
+    }
+    for name, (held_n, want) in shapes.items():
+        files = [folded(f"{name}{i}.txt", grow=64 * n, stay=4096) for i, n in enumerate(held_n)]
+        m.run("import", "--series", "--values", "at-end", "--name", name, *files, codes=(0,))
+        m.check(code_of(name) == want, "pauses", name, code_of(name))
+        m.check(("may leak" in m.run("leaks", name)[1]) == (want == 3), "pauses", name, "says so")
+    m.check(code_of("quiet", "--min", "1MiB") == 0, "pauses", "by less than is asked for")
+
+
 def folders():
     """Files of a folder by their recorder's numbers, not by letters."""
     os.mkdir("dumps")
@@ -354,7 +375,7 @@ def sixteen():
     for n in (15, 16):
         files = [folded(f"few{n}_{i}.txt", stairs=100 * (1 + i // 2), steady=1 << 20) for i in range(n)]
         m.run("import", "--series", "--values", "at-end", "--name", f"few{n}", *files, codes=(0,))
-        m.check(code_of(f"few{n}") == 0, n, "stairs do not rise from each to the next")
+        m.check(code_of(f"few{n}") == 3, n, "stairs do not rise from each to the next, but still do")
     grows = [folded(f"grows{i}.txt", a=(1 << 20) + 8 * i) for i in range(4)]
     m.run("import", "--series", "--values", "at-end", "--name", "grows", *grows, codes=(0,))
     m.check(code_of("grows") == 1, "grows")
@@ -378,6 +399,7 @@ moments()
 events()
 series()
 series_in_time()
+pauses()
 folders()
 memory()
 no_series()

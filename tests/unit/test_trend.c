@@ -66,6 +66,30 @@ static void test_moments(void **state)
     assert_int_equal(passed, known ? row->passed : MT_UNKNOWN);
 }
 
+static const struct goes_on_row {
+    const char *name;
+    int64_t bytes[10];
+    size_t n;
+    bool want;
+} goes_on_rows[] = {
+    {"it rises to the end", {1, 2, 3}, 3, true},
+    {"it paused once, and as long again", {1, 2, 2, 3, 3}, 5, true},
+    {"it paused for longer", {1, 2, 2, 3, 3, 3, 3}, 7, false},
+    {"once", {1, 2, 2}, 3, false},
+    {"once, at the end", {1, 1, 2}, 3, true},
+    {"never", {2, 2, 1}, 3, false},
+    {"nothing", {0}, 0, false},
+};
+
+static void test_goes_on(void **state)
+{
+    const struct goes_on_row *row = *state;
+    struct mt_trend_level v[10];
+    for (size_t i = 0; i < row->n; i++)
+        v[i] = (struct mt_trend_level){(int64_t)i * 10, row->bytes[i]};
+    assert_int_equal(mt_trend_goes_on(v, row->n), row->want);
+}
+
 #define SECOND INT64_C(1000000000)
 
 static const struct rate_row {
@@ -92,6 +116,7 @@ int main(void)
     static struct row_tests tests;
     ROWS_ADD(&tests, test_runs, runs_rows);
     ROWS_ADD(&tests, test_moments, moments_rows);
+    ROWS_ADD(&tests, test_goes_on, goes_on_rows);
     ROWS_ADD(&tests, test_rate, rate_rows);
     return ROWS_RUN(&tests, "trend");
 }
