@@ -111,8 +111,8 @@ static enum mt_status look_at_steps(struct mt_leaks_runs *s, struct mt_allocatio
     return st;
 }
 
-/* The device of a run that is asked for. *none: nothing is alive there, as it has no such device,
- * which is no error where another run has it. */
+/* The device of a run that is asked for. *none: it has no such device, which is no error where
+ * another run has it. */
 static enum mt_status find_device(struct mt_leaks_runs *s, struct mt_db *db,
                                   const struct mt_run *run, bool *none, struct mt_err *err)
 {
@@ -138,6 +138,13 @@ static enum mt_status find_device(struct mt_leaks_runs *s, struct mt_db *db,
         }
     free(all);
     return st;
+}
+
+/* What is alive on a device beside that the run lacks: nothing, if it is a list of all that is. */
+static void note_lacking(struct mt_leaks_runs *s, const struct mt_run *run)
+{
+    if (run->kind != MT_RUN_SNAPSHOT && !s->lacking)
+        s->lacking = mt_report_text(s->r, run->name);
 }
 
 static enum mt_status add_devices(struct mt_leaks_runs *s, struct mt_db *db,
@@ -176,8 +183,12 @@ static enum mt_status add_run(struct mt_leaks_runs *s, size_t i, const char *ref
                                                   .name = mt_report_text(s->r, run.name),
                                                   .content = mt_report_text(s->r, run.content)};
     MT_TRY_OUT(note_gaps(s, i, db, &run, err));
-    if (s->beside && (none || !mt_allocations_are_known(&s->device))) {
-        s->ends.unknown |= !none;
+    if (s->beside && none) {
+        note_lacking(s, &run);
+        goto out;
+    }
+    if (s->beside && !mt_allocations_are_known(&s->device)) {
+        s->ends.unknown = true;
         goto out;
     }
     if (none)
@@ -215,8 +226,12 @@ static enum mt_status judge_beside(const struct mt_args *refs, const struct mt_l
     mt_leaks_runs_columns(&s);
     for (size_t i = 0; i < s.ends.sites.n; i++)
         mt_leaks_runs_use(&s, &s.ends.sites.v[i], &one);
-    one.unknown |= mt_leaks_runs_hide(&s);
-    mt_leaks_note_device(r, device, w.min_b, &one);
+    one.unknown |= s.lacking || mt_leaks_runs_hide(&s);
+    if (s.lacking && !one.leaking)
+        mt_report_note(r, MT_LEAKS_PERHAPS "%s leaks; run '%s' has no such device.", device,
+                       s.lacking);
+    else
+        mt_leaks_note_device(r, device, w.min_b, &one);
     mt_leaks_answer_add(answer, &one);
 out:
     mt_vec_free(&s.all);

@@ -27,9 +27,10 @@ struct mt_leaks_runs {
     })
     all; /* runs so far */
     const char *counts,
-        *leaves_out; /* runs that know what is older than they are, and that do not */
-    bool at_least;   /* at some end more may be alive */
-    bool beside;     /* of a device that is not shown */
+        *leaves_out;     /* runs that know what is older than they are, and that do not */
+    bool at_least;       /* at some end more may be alive */
+    bool beside;         /* of a device that is not shown */
+    const char *lacking; /* the first run that lacks that device, and may not know of it; or NULL */
     /* Runs that leak from step to step; the last of them, and by how much a step. */
     size_t leaking_n;
     struct mt_run first; /* of the runs */

@@ -428,6 +428,9 @@ verdict((1,), "leaks", only_cpu, *rising, "--fail")
 verdict((3,), "leaks", *rising[:2], "--fail")
 verdict((0,), "leaks", *rising, "--fail", "--device", "cpu")
 verdict((0,), "leaks", calm, tall, taller, "--fail")
+for runs in ((calm, only_cpu, taller), (calm, tall, only_cpu), (only_cpu, calm, tall)):  # one may not know of the other device
+    code, _, err = m.run("leaks", *runs, "--fail", codes=CANNOT)
+    m.check(f"leaks; run '{only_cpu}' has no such device" in err, *runs, code, "does not say that a device is missing", err)
 for a, b, allowed in ((calm, tall, (1,)), (tall, calm, (0,)), (tall, taller, (1,)), (calm, leaky, (1,)), (only_cpu, tall, CANNOT), (tall, only_cpu, CANNOT)):
     verdict(allowed, "diff", a, b, "--exit-code")
     verdict((0,), "diff", a, b, "--exit-code", "--device", "cpu")
