@@ -396,6 +396,8 @@ for run, allowed in ((calm, (0,)), (leaky, (1,)), (tall, (0,))):
     verdict((0,), "check", run, "--max-growth-per-step", "0", "--device", "cpu")
     verdict((0,), "check", run, "--max-peak", "2MiB", "--op", "aten::busy")  # nothing of it on the other device
     verdict((3,), "check", run, "--max-peak", "2MiB", "--op", "no such op")
+for least, allowed in (("100", (1,)), ("101", (0,))):
+    verdict(allowed, "leaks", leaky, "--fail", "--min", least)
 # Of sites that may have got another name, too, --min is what all together grow by in a run.
 renamed = []
 for op, size in (("aten::one", 2000), ("aten::two", 3000), ("aten::three", 4000)):
