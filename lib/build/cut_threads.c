@@ -1,7 +1,7 @@
 /*
  * PyTorch 2 writes one thread behind another, of each its ops and then its memory records: where
  * the rest of such a file is lost, what is missing is all that some threads did, frees among it,
- * and not only what came last.
+ * and not only what came last. Nor is it where a program has put the records in another order.
  */
 #include "lib/build/build.h"
 
@@ -19,6 +19,23 @@ static bool are_by_time(const struct mt_recording *r)
     return several;
 }
 
+/* Whether the records of a thread stand in another order than that of time. No profiler writes them
+ * so. */
+static bool are_mixed(const struct mt_recording *r)
+{
+    MT_VEC(int64_t) last = {0}; /* of each thread */
+    bool mixed = false;
+    for (size_t i = 0; i < r->threads.n; i++)
+        *mt_vec_push(&last) = INT64_MIN;
+    for (size_t i = 0; i < r->records.n && !mixed; i++) {
+        const struct mt_record *rec = &r->records.v[i];
+        mixed = rec->t_ns < last.v[rec->thread];
+        last.v[rec->thread] = rec->t_ns;
+    }
+    mt_vec_free(&last);
+    return mixed;
+}
+
 /* How many threads there were: of those that are lost wholly their names are left, which stand
  * first. What GPUs do has such names, too, but not of the process. */
 static size_t threads_of_process(const struct mt_recording *r)
@@ -34,6 +51,10 @@ static size_t threads_of_process(const struct mt_recording *r)
 
 void mt_build_cut_threads(struct mt_recording *r)
 {
-    if (r->records.n && r->notes[MT_NOTE_CUT].count && threads_of_process(r) > 1 && !are_by_time(r))
+    if (!r->records.n || !r->notes[MT_NOTE_CUT].count)
+        return;
+    if (are_mixed(r))
+        mt_rec_note(r, MT_NOTE_CUT_ORDER, -1, 0);
+    else if (threads_of_process(r) > 1 && !are_by_time(r))
         mt_rec_note(r, MT_NOTE_CUT_THREADS, -1, 0);
 }

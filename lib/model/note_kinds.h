@@ -10,6 +10,7 @@ enum mt_note_kind {
     MT_NOTE_SKIPPED,        /* damaged events left out */
     MT_NOTE_CUT,            /* the file ends early (--partial) */
     MT_NOTE_CUT_THREADS,    /* the same, and records stand thread by thread */
+    MT_NOTE_CUT_ORDER,      /* the same, and records of a thread stand in no order of time */
     MT_NOTE_OVERLAP,        /* ops that end after their parent */
     MT_NOTE_NEGATIVE_DUR,   /* negative durations set to 0 */
     MT_NOTE_UNSEEN,         /* blocks freed where the profiler did not see it */

@@ -8,6 +8,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_SKIPPED] = "skipped",
     [MT_NOTE_CUT] = "cut",
     [MT_NOTE_CUT_THREADS] = "cut_threads",
+    [MT_NOTE_CUT_ORDER] = "cut_order",
     [MT_NOTE_OVERLAP] = "overlap",
     [MT_NOTE_NEGATIVE_DUR] = "negative_dur",
     [MT_NOTE_UNSEEN] = "freed_unseen",
@@ -94,6 +95,7 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_SKIPPED] = ABOUT(ALL),
     [MT_NOTE_CUT] = ABOUT(ALL),
     [MT_NOTE_CUT_THREADS] = ABOUT(LEVELS),
+    [MT_NOTE_CUT_ORDER] = ABOUT(LEVELS),
     [MT_NOTE_TRAILING] = ABOUT(ALL),
     [MT_NOTE_RESIDUAL] = ABOUT(ALL),
     [MT_NOTE_NO_ALLOCATIONS] = ABOUT(ALL),
@@ -182,6 +184,9 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_CUT_THREADS] =
         "records stand thread by thread, and those of the last threads are lost: memory may have "
         "been higher or lower at any time",
+    [MT_NOTE_CUT_ORDER] =
+        "records stand in no order of time, and some of any time are lost: memory "
+        "may have been higher or lower at any time",
     [MT_NOTE_OVERLAP] =
         "%N op/ops ended after the op around it/them, and was/were cut at that one's end",
     [MT_NOTE_NEGATIVE_DUR] = "%N negative duration/durations set to 0{, the first at byte %O}",

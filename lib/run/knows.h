@@ -90,7 +90,7 @@ enum mt_gap {
     MT_GAP_NOTHING = 256,    /* nothing was allocated: it was hardly recorded */
     MT_GAP_MIXED = 512,      /* several processes wrote it, whose blocks are not told apart */
     MT_GAP_UNTRACED = 32768, /* calls of other threads, or other calls, are not in the log */
-    MT_GAP_THREADS = 131072, /* of the last threads nothing is there, frees among it */
+    MT_GAP_THREADS = 131072, /* what is lost is not the end alone, frees among it */
     MT_GAP_YIELDED = 262144, /* the recorder stopped for another one of the program's own */
     MT_GAP_OWNERS = 65536,   /* one process wrote it, or several that are not told apart */
     /* All of these: something that happened in the recording is lost, or taken for another. */

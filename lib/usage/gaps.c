@@ -12,6 +12,7 @@ static const struct {
     {MT_GAP_HISTORY, MT_NOTE_STATE_ONLY, "has no history, only what was alive when it was dumped"},
     {MT_GAP_END, MT_NOTE_CUT, "was read from a file that ends early"},
     {MT_GAP_THREADS, MT_NOTE_CUT_THREADS, "lacks the records of its last threads"},
+    {MT_GAP_THREADS, MT_NOTE_CUT_ORDER, "lacks records of any time"},
     {MT_GAP_YIELDED, MT_NOTE_YIELDED, "ends where the program started a profiler of its own"},
     {MT_GAP_DAMAGE, MT_NOTE_SKIPPED, "has damaged events, which were left out"},
     {MT_GAP_DAMAGE, MT_NOTE_BAD_SIZE, "has damaged events, which were left out"},

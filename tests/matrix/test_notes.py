@@ -67,6 +67,17 @@ def cut_threads(path):
         f.truncate(os.path.getsize(path) - 2)
 
 
+def cut_order(path):
+    """The free of a block that is read is lost, for the records stand in another order."""
+    t = inputs.Trace()
+    t.op("aten::keep", 10, 9)
+    for time, size, address in ((15, 4096, 8192), (12, 4096, 4096), (14, -4096, 4096)):
+        t.record(time, size, address)
+    t.write(path)
+    with open(path, "rb+") as f:
+        f.truncate(os.path.getsize(path) - 5)
+
+
 def yielded(path):
     """A trace of `record --torch` of a program with a profiler of its own."""
     trace(some)(path)
@@ -202,6 +213,7 @@ CASES = {
     "skipped": (corpus("heaptrack/odd"), EVERY),
     "cut": (corpus("heaptrack/alloclab_cut"), EVERY),
     "cut_threads": (cut_threads, LEVELS),
+    "cut_order": (cut_order, LEVELS),
     "trailing": (corpus("dhat/odd"), ["table", "tree", "peak", "leaks", "memory", "diff", "check --max-peak 1TiB"]),
     "residual": (made("devices"), EVERY),
     "no_allocations": (text("v 10400 3\n# strings: 0\n"), ["table", "tree", "leaks", "memory", "diff", "leaks over runs", "check --max-at-end 1TiB"]),

@@ -447,6 +447,16 @@ verdict(CANNOT, "diff", calm, cut_quiet, "--exit-code")
 verdict(CANNOT, "leaks", only_cpu, calm, cut_quiet, "--fail")
 verdict(CANNOT, "leaks", cut_quiet, "--fail")
 
+# Where records stand in no order of time, the lost end may have the frees of what is read: its peak is no bound either way.
+mixed = inputs.Trace()
+mixed.op("aten::mixed", 10, 9)
+for time, size, address in ((15, 4096, 8192), (12, 4096, 4096), (14, -4096, 4096)):
+    mixed.record(time, size, address)
+write("mixed_whole", document(lines(mixed)))
+write("mixed_cut", document(lines(mixed))[:-9])
+for name, allowed in (("mixed_whole", (0,)), ("mixed_cut", CANNOT)):
+    verdict(allowed, "check", name, "--max-peak", "5000")
+
 # What a run lacks that others have, or all of it, is evidence that is missing, in whatever order; only what is named is wrong usage.
 without = inputs.Trace()
 without.op("aten::without", 1, 9)
