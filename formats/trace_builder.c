@@ -203,12 +203,14 @@ static void sum_totals(struct mt_trace_builder *in)
     }
 }
 
-/* The device of a memory record; absent means the CPU. False: it cannot be. */
+/* The device of a memory record; absent means the CPU, where no record before had it. False: it
+ * cannot be. */
 static bool device_of(struct mt_trace_builder *in, const struct mt_event *ev, uint16_t *device)
 {
     int64_t type = ev->valid & MT_HAS_DEVICE_TYPE ? ev->device_type : 0;
     int64_t index = ev->valid & MT_HAS_DEVICE_INDEX ? ev->device_index : -1;
-    if (ev->seen & ~ev->valid & (MT_HAS_DEVICE_TYPE | MT_HAS_DEVICE_INDEX))
+    in->device_keys |= ev->valid & (MT_HAS_DEVICE_TYPE | MT_HAS_DEVICE_INDEX);
+    if ((ev->seen | in->device_keys) & ~ev->valid & (MT_HAS_DEVICE_TYPE | MT_HAS_DEVICE_INDEX))
         return false;
     if (type < 0 || type > 255 || index < -1 || index > 4095)
         return false;

@@ -26,6 +26,7 @@ struct mt_trace_builder {
     totals;
     struct mt_map total_of; /* process and device -> its total */
     bool seen_event, metadata_first, finished_in_memory, old_categories, python, call_from;
+    uint32_t device_keys; /* what memory records say of their device: bits of mt_event_value */
     /* The thread of the event before, mostly that of the next too. */
     int64_t last_pid, last_tid;
     uint32_t last_thread; /* MT_NONE: there was none, or it has a name for a number */
