@@ -88,6 +88,11 @@ static void note_lost_name(struct mt_trace_builder *in, const struct mt_event *e
         mt_rec_note(in->rec, MT_NOTE_LOST_NAME, offset, 0);
 }
 
+static uint32_t frame_name(const struct mt_recording *r, uint32_t label)
+{
+    return r->frames.v[r->labels.v[label].frame].name;
+}
+
 static enum mt_status take_op(struct mt_trace_builder *in, const struct mt_event *ev,
                               int64_t offset, struct mt_err *err)
 {
@@ -112,7 +117,7 @@ static enum mt_status take_op(struct mt_trace_builder *in, const struct mt_event
     if ((ev->valid & MT_HAS_FWD_THREAD) && ev->fwd_thread > 0 && ev->fwd_thread < MT_MAKES_GRAPH)
         op->fwd_thread = (uint32_t)ev->fwd_thread;
     if (ev->seen & MT_HAS_SHAPE)
-        op->args = mt_op_args_of(&in->args, in->rec, recorded, ev);
+        op->args = mt_op_args_of(&in->args, in->rec, frame_name(in->rec, op->label), ev);
     in->old_categories |= ev->old_category;
     in->python |= ev->kind == MT_FRAME_PYTHON;
     in->call_from |= (ev->seen & MT_HAS_CALL_FROM) != 0;

@@ -1,6 +1,6 @@
 -- name: compat_ops
--- in: ?1 run id   out: every op: start_ns, dur_ns, thread id, kind, recorded name id, shape id, id
-SELECT o.start_ns, o.dur_ns, t.id, f.kind, coalesce(o.recorded_id, CASE WHEN f.instance < 0 THEN f.name_id END), o.shape_id
+-- in: ?1 run id   out: every op: start_ns, dur_ns, thread id, kind, name id (as recorded, but of an operator without its overload), shape id, id
+SELECT o.start_ns, o.dur_ns, t.id, f.kind, coalesce(CASE WHEN f.kind <> 0 THEN o.recorded_id END, CASE WHEN f.instance < 0 THEN f.name_id END), o.shape_id
   FROM thread t JOIN op o ON o.id >= t.op_first AND o.id < t.op_first + t.op_n
   JOIN node n ON n.id = o.node_id JOIN frame f ON f.id = n.frame_id WHERE t.run_id = ?1 ORDER BY o.id;
 

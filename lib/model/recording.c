@@ -128,6 +128,19 @@ static void cut_addresses(struct mt_buf *out, const char *s)
     mt_buf_adds(out, s);
 }
 
+/* How much of an operator's name is left without its overload: "aten::add" of "aten::add.Tensor".
+ */
+static size_t without_overload(const char *s)
+{
+    static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    size_t space = strspn(s, word), n = strlen(s);
+    if (!space || strncmp(s + space, "::", 2) != 0)
+        return n;
+    size_t name = space + 2 + strspn(s + space + 2, word);
+    bool has_overload = name > space + 2 && s[name] == '.' && s[name + 1];
+    return has_overload && strspn(s + name + 1, word) == n - name - 1 ? name : n;
+}
+
 /* The name in call paths of a recorded name, and the instance number behind it. */
 static int32_t cut_name(struct mt_buf *out, const char *s, enum mt_frame_kind kind)
 {
@@ -137,7 +150,7 @@ static int32_t cut_name(struct mt_buf *out, const char *s, enum mt_frame_kind ki
         return -1;
     }
     if (kind != MT_FRAME_PYTHON) {
-        mt_buf_adds(out, s);
+        mt_buf_add(out, s, kind == MT_FRAME_OP ? without_overload(s) : strlen(s));
         return -1;
     }
     const char *low = strrchr(s, '_');

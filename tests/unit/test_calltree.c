@@ -67,6 +67,15 @@ static const struct told trees[] = {
      "nn.Module: Linear_0 1 4 4\nnn.Module: Linear_1 1 4 4\n"
      "<built-in method empty of type object> 2 4 4\n",
      QUIET},
+    {"overloads of an operator are one",
+     "1 op 0 4 aten::add.Tensor\n1 op 5 9 aten::add\n1 op 10 12 my_lib::f.default",
+     "aten::add 2 8 8\nmy_lib::f 1 2 2\n", QUIET},
+    {"of names of another form nothing is cut",
+     "1 op 0 1 a::b::c.d\n1 op 2 3 a::b.\n1 op 4 5 a::.b\n1 op 6 7 ::a.b\n1 op 8 9 a.b\n"
+     "1 op 10 11 a::b.c d\n1 annotation 12 13 a::b.c\n1 op 14 15 SGD.step",
+     "a::b::c.d 1 1 1\na::b. 1 1 1\na::.b 1 1 1\n::a.b 1 1 1\na.b 1 1 1\na::b.c d 1 1 1\n"
+     "a::b.c 1 1 1\nSGD.step 1 1 1\n",
+     QUIET},
     {"nothing", "", "", QUIET},
 };
 
