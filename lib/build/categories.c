@@ -150,11 +150,19 @@ static bool is_still_parameter(const struct mt_finder *f, const struct mt_life *
     return l->died_ns > t->computed_ns;
 }
 
+/* Where no step of an optimizer is marked: made without a graph, and kept to the end through two
+ * backward passes. So is the state of an optimizer whose step is compiled. */
+static bool outlives_passes(struct mt_finder *f, const struct mt_life *l)
+{
+    return l->died_ns > f->trainings.last_ns &&
+           f->backwards.n >= backwards_up_to(f, l->born_ns) + 2 && !mt_is_of_graph(f, l->alloc);
+}
+
 /* Kept by the program across iterations. */
-static bool is_kept(const struct mt_finder *f, const struct mt_life *l)
+static bool is_kept(struct mt_finder *f, const struct mt_life *l)
 {
     if (!f->rounds.all.n)
-        return false;
+        return outlives_passes(f, l);
     const struct mt_round *v = f->rounds.all.v;
     size_t from = mt_count_up_to(&v->start_ns, f->rounds.all.n, sizeof *v, l->born_ns);
     size_t to = mt_count_below(&v->end_ns, f->rounds.all.n, sizeof *v, l->died_ns);
@@ -291,13 +299,28 @@ static void read_process(struct mt_finder *f, const struct mt_processes *p, uint
     mt_rounds_list(f->r, &threads, f->trainings.steps.v, f->trainings.steps.n, &f->rounds);
 }
 
-static bool has_reducer(const struct mt_recording *r)
+/* Whether the name of an annotation begins so. */
+static bool is_annotated(const struct mt_recording *r, const char *start)
 {
-    bool has = false;
-    for (uint32_t i = 0; i < r->frames.n && !has; i++)
-        has = r->frames.v[i].kind == MT_FRAME_ANNOTATION &&
-              strcmp(mt_rec_frame_name(r, i), "DistributedDataParallel.forward") == 0;
-    return has;
+    bool is = false;
+    for (uint32_t i = 0; i < r->frames.n && !is; i++)
+        is = r->frames.v[i].kind == MT_FRAME_ANNOTATION &&
+             strncmp(mt_rec_frame_name(r, i), start, strlen(start)) == 0;
+    return is;
+}
+
+/* An optimizer is at work, or something as large as a gradient is kept, and nothing marks steps. */
+static bool lacks_steps(const struct mt_finder *f)
+{
+    if (f->trainings.steps.n || !f->backwards.n)
+        return false;
+    bool keeps = is_annotated(f->r, "Optimizer.zero_grad#");
+    for (size_t i = 0; i < f->record_n && !keeps; i++) {
+        const struct mt_record *rec = &f->r->records.v[f->records[i]];
+        keeps = rec->rule == MT_CATEGORY_R12 &&
+                mt_left_sizes_has(&mt_trainings_at(&f->trainings, rec->t_ns)->sizes, rec);
+    }
+    return keeps;
 }
 
 void mt_build_categories(struct mt_recording *r, const struct mt_processes *p,
@@ -306,7 +329,7 @@ void mt_build_categories(struct mt_recording *r, const struct mt_processes *p,
     struct mt_finder f = {.r = r,
                           .assigned = assigned,
                           .trainings.r = r,
-                          .reduces = has_reducer(r),
+                          .reduces = is_annotated(r, "DistributedDataParallel.forward"),
                           .leaf.fits = is_leaf,
                           .step.fits = is_step,
                           .graph.fits = makes_graph};
@@ -321,6 +344,8 @@ void mt_build_categories(struct mt_recording *r, const struct mt_processes *p,
             f.record_n += p->shares.v[end].n;
         read_process(&f, p, process, g);
         apply_rules(&f, p, process);
+        if (lacks_steps(&f))
+            mt_rec_note(r, MT_NOTE_STEPS_UNMARKED, -1, 0);
     }
     r->categorized = true;
     mt_above_free(&f.leaf);

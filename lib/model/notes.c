@@ -43,6 +43,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_STEPS_MERGED] = "steps_merged",
     [MT_NOTE_STEPS_ROUNDS] = "steps_rounds",
     [MT_NOTE_STEPS_UNKNOWN] = "steps_unknown",
+    [MT_NOTE_STEPS_UNMARKED] = "steps_unmarked",
     [MT_NOTE_STEPS_APART] = "steps_processes",
     [MT_NOTE_OLDER] = "older_unknown",
     [MT_NOTE_BAD_BASE] = "bad_base",
@@ -160,6 +161,7 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_STEPS_MERGED] = ABOUT(STEPS),
     [MT_NOTE_STEPS_ROUNDS] = ABOUT(STEPS),
     [MT_NOTE_STEPS_UNKNOWN] = ABOUT(STEPS),
+    [MT_NOTE_STEPS_UNMARKED] = ABOUT(SITES),
     [MT_NOTE_STEPS_APART] = ABOUT(STEPS),
     [MT_NOTE_STEPS_IDLE] = ABOUT(NO_FIGURE),
     [MT_NOTE_STEPS_NUMBER] = ABOUT(STEPS),
@@ -264,6 +266,9 @@ static const char *const texts[MT_NOTE_N] = {
         "no steps: %N optimizer step/steps follow no pattern that shows how many of them make one "
         "of the loop; import with --step-marker REGEX to say what a step is, such as a "
         "record_function() of yours or 'Optimizer.step#SGD'",
+    [MT_NOTE_STEPS_UNMARKED] =
+        "no step of an optimizer is marked, as torch.compile(optimizer.step) leaves it: what an "
+        "optimizer keeps cannot be told from what else is kept, and reads [unknown]",
     [MT_NOTE_STEPS_APART] =
         "no steps: %N processes have steps of their own, which are not the same; import the "
         "recording of each by itself, or with --step-marker REGEX a marker that only one has",

@@ -92,9 +92,11 @@ enum mt_gap {
     MT_GAP_UNTRACED = 32768, /* calls of other threads, or other calls, are not in the log */
     MT_GAP_THREADS = 131072, /* what is lost is not the end alone, frees among it */
     MT_GAP_YIELDED = 262144, /* the recorder stopped for another one of the program's own */
+    MT_GAP_STATE = 524288,   /* asked for an optimizer's state: whose steps nothing marks */
     MT_GAP_OWNERS = 65536,   /* one process wrote it, or several that are not told apart */
     /* All of these: something that happened in the recording is lost, or taken for another. */
-    MT_GAPS_INSIDE = 1023 | MT_GAP_UNTRACED | MT_GAP_OWNERS | MT_GAP_THREADS | MT_GAP_YIELDED,
+    MT_GAPS_INSIDE =
+        1023 | MT_GAP_UNTRACED | MT_GAP_OWNERS | MT_GAP_THREADS | MT_GAP_YIELDED | MT_GAP_STATE,
     /* Of runs without single records, in which levels are that much at least: */
     MT_GAP_OLDER = 1024, /* what is older is in no figure, though there is such */
     MT_GAP_PEAK = 2048,  /* between the moments that were recorded more may have been alive */
@@ -102,7 +104,8 @@ enum mt_gap {
     /* What the figures are is an assumption (import --values): no verdict rests on them. */
     MT_GAP_MEANING = 8192,
     MT_GAP_WATCH = 16384, /* more may have been in memory than the recorder of a process saw */
-    MT_GAPS_OF_ENDS = MT_GAP_OLDER | MT_GAP_KINDS, /* more may be alive at the end, */
+    /* More may be alive at the end, */
+    MT_GAPS_OF_ENDS = MT_GAP_OLDER | MT_GAP_KINDS | MT_GAP_STATE,
     MT_GAPS_ABOVE = MT_GAPS_OF_ENDS | MT_GAP_PEAK | MT_GAP_WATCH, /* or before that */
 };
 

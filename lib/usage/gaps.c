@@ -17,6 +17,8 @@ static const struct {
     {MT_GAP_DAMAGE, MT_NOTE_SKIPPED, "has damaged events, which were left out"},
     {MT_GAP_DAMAGE, MT_NOTE_BAD_SIZE, "has damaged events, which were left out"},
     {MT_GAP_MIXED, MT_NOTE_PROCESSES, "was written by several processes, which are not told apart"},
+    {MT_GAP_STATE, MT_NOTE_STEPS_UNMARKED,
+     "does not mark the steps of its optimizer, whose state is not told from what else is kept"},
     {MT_GAP_OWNERS, MT_NOTE_OWNERS,
      "was written by one process, or by several that are not told apart; `memtool import "
      "--processes` says which"},
@@ -39,6 +41,15 @@ static const struct {
 };
 static const unsigned by_total = MT_GAP_MISSING | MT_GAP_ABOVE | MT_GAP_BELOW;
 
+/* Whether a gap is one in what is said of the device. */
+static bool concerns(const struct mt_run_device *device, enum mt_gap gap)
+{
+    if (gap == MT_GAP_STATE)
+        return !mt_category_set_is_whole(device->only) &&
+               mt_category_in(device->only, MT_CATEGORY_OPTIMIZER_STATE);
+    return !(gap & MT_GAPS_ABOVE && mt_device_has_events(device));
+}
+
 enum mt_status mt_run_gaps(struct mt_db *db, const struct mt_run *run,
                            const struct mt_run_device *device, unsigned *out, struct mt_err *err)
 {
@@ -53,7 +64,7 @@ enum mt_status mt_run_gaps(struct mt_db *db, const struct mt_run *run,
         if (!row)
             return MT_OK;
         for (size_t i = 0; i < MT_ARRAY_LEN(gaps_of); i++)
-            if (!(gaps_of[i].gap & MT_GAPS_ABOVE && mt_device_has_events(device)) &&
+            if (concerns(device, gaps_of[i].gap) &&
                 strcmp(mt_stmt_text(s, 0), mt_note_names[gaps_of[i].note]) == 0)
                 *out |= gaps_of[i].gap;
     }

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 
+import inputs
 import mt
 
 SAMPLES = os.environ["SAMPLES"]
@@ -631,7 +632,42 @@ def frozen():
     m.check("4096" not in out, "layers are no batches", out)
 
 
+def unmarked():
+    """An optimizer whose step is compiled leaves no mark of it: what it keeps is no activation, and a limit for it is not kept."""
+    t = inputs.Trace()
+    t.op("aten::empty", 10, 5)
+    t.record(12, 4096, 0x10000)
+    t.op("aten::uniform_", 20, 5)
+    for n in range(4):
+        at = 100 * (n + 1)
+        t.mark("Optimizer.zero_grad#Adam.zero_grad", at, 5)
+        if n:
+            t.record(at + 2, -4096, 0x20000)
+        t.op("aten::randn", at + 6, 3)
+        t.record(at + 7, 256, 0x50000)
+        t.op("aten::mm", at + 10, 10, **{"Sequence number": n, "Fwd thread id": 0})
+        t.record(at + 12, 512, 0x30000)
+        t.op("autograd::engine::evaluate_function: MmBackward0", at + 30, 20, **{"Sequence number": n, "Fwd thread id": 1})
+        t.record(at + 35, 4096, 0x20000)
+        t.record(at + 40, -512, 0x30000)
+        t.record(at + 41, -256, 0x50000)
+        t.op("Torch-Compiled Region: 0/0", at + 60, 20)
+        if not n:
+            t.op("aten::zeros_like", at + 62, 5)
+            t.record(at + 64, 4096, 0x40000)
+    t.write("unmarked.json")
+    m.run("import", "unmarked.json", "--name", "unmarked")
+    at_end = {r["category"]: r["live_b"] for r in m.rows("peak", "unmarked", "--at", "@end", "--by", "category")}
+    m.check(at_end == {"parameter": 4096, "gradient": 4096, "[unknown]": 4096}, "steps that nothing marks", at_end)
+    for rule, limit, code in (("--max-peak", "1KiB", 3), ("--max-at-end", "1KiB", 3), ("--max-growth-per-step", "0", 3)):
+        m.run("check", "unmarked", "--category", "optimizer-state", rule, limit, codes=(code,))
+    m.run("check", "unmarked", "--category", "optimizer-state,parameters", "--max-peak", "1KiB", codes=(1,))
+    for category in ("parameters", "gradients"):
+        m.run("check", "unmarked", "--category", category, "--max-peak", "4KiB", "--max-at-end", "4KiB", codes=(0,))
+
+
 recorded()
+unmarked()
 rebuilt()
 sharded()
 reduced()

@@ -101,6 +101,12 @@ def forward_of_two_threads(t):
     t.op("MulBackward0", 50, 5, 3, **{"Sequence number": 7, "Fwd thread id": 1})
 
 
+def steps_unmarked(t):
+    some(t)
+    t.mark("Optimizer.zero_grad#Adam.zero_grad", 30, 5)
+    t.op("autograd::engine::evaluate_function: MulBackward0", 40, 5)
+
+
 def kernel(t):
     some(t)
     t.op("a kernel", 30, 5, cat="kernel")
@@ -248,6 +254,7 @@ CASES = {
     "steps_merged": (made("nested_optimizers"), STEPS),
     "steps_rounds": (made("two_optimizers"), STEPS),
     "steps_unknown": (made("random0"), ["leaks", "diff", "leaks over runs", "check --max-growth-per-step 1TiB"]),
+    "steps_unmarked": (trace(steps_unmarked), SITES),
     "steps_processes": (made("processes"), ["leaks", "diff", "leaks over runs", "check --max-growth-per-step 1TiB"]),
     "steps_renumbered": (corpus("pickle/marks-odd"), STEPS),
     "kinds_left_out": (default_kinds, END),
