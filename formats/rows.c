@@ -212,11 +212,8 @@ static enum mt_status add_event(struct mt_rows *r, uint32_t writer, const struct
     if (!(r->columns & BIT(ADDRESS)))
         return (e.op == FREE ? mt_heap_dealloc : mt_heap_alloc)(r->heap, node_of(r, row), e.size,
                                                                 err);
-    mt_rows_own(r, writer,
-                e.op == FREE                   ? e.address
-                : e.op == REALLOC && e.address ? e.old
-                                               : 0,
-                e.op == FREE ? 0 : e.address);
+    uint64_t freed = e.op == REALLOC ? (e.address ? e.old : 0) : e.op == FREE ? e.address : 0;
+    mt_rows_own(r, writer, freed, e.op == FREE ? 0 : e.address);
     if (e.op == FREE)
         return mt_heap_free_at(r->heap, e.address, err);
     if (e.op == REALLOC)

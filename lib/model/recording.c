@@ -4,6 +4,7 @@
 #include "lib/base/human.h"
 #include "lib/base/json_out.h"
 #include "lib/base/search.h"
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,7 +130,7 @@ static void cut_addresses(struct mt_buf *out, const char *s)
 }
 
 /* How much of an operator's name is left without its overload: "aten::add" of "aten::add.Tensor".
- */
+ * An overload does not begin with a digit, as "model::layer.0" would. */
 static size_t without_overload(const char *s)
 {
     static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
@@ -137,7 +138,8 @@ static size_t without_overload(const char *s)
     if (!space || strncmp(s + space, "::", 2) != 0)
         return n;
     size_t name = space + 2 + strspn(s + space + 2, word);
-    bool has_overload = name > space + 2 && s[name] == '.' && s[name + 1];
+    bool has_overload =
+        name > space + 2 && s[name] == '.' && s[name + 1] && !isdigit((unsigned char)s[name + 1]);
     return has_overload && strspn(s + name + 1, word) == n - name - 1 ? name : n;
 }
 

@@ -72,9 +72,9 @@ static const struct told trees[] = {
      "aten::add 2 8 8\nmy_lib::f 1 2 2\n", QUIET},
     {"of names of another form nothing is cut",
      "1 op 0 1 a::b::c.d\n1 op 2 3 a::b.\n1 op 4 5 a::.b\n1 op 6 7 ::a.b\n1 op 8 9 a.b\n"
-     "1 op 10 11 a::b.c d\n1 annotation 12 13 a::b.c\n1 op 14 15 SGD.step",
+     "1 op 10 11 a::b.c d\n1 annotation 12 13 a::b.c\n1 op 14 15 SGD.step\n1 op 16 17 a::b.0",
      "a::b::c.d 1 1 1\na::b. 1 1 1\na::.b 1 1 1\n::a.b 1 1 1\na.b 1 1 1\na::b.c d 1 1 1\n"
-     "a::b.c 1 1 1\nSGD.step 1 1 1\n",
+     "a::b.c 1 1 1\nSGD.step 1 1 1\na::b.0 1 1 1\n",
      QUIET},
     {"nothing", "", "", QUIET},
 };
