@@ -10,7 +10,6 @@
 
 #include <string.h>
 
-enum { LINES_PER_CHECK = 1 << 14 };
 static const int64_t size_max = INT64_C(1) << 60; /* of a block; more cannot be true */
 
 enum op { MALLOC, CALLOC, MEMALIGN, REALLOC, FREE, THREAD_DONE, OPS };
@@ -36,7 +35,7 @@ struct reader {
     uint32_t thread_n;
     bool timed;
     int64_t first_time, last_time, event_n;
-    uint64_t line_n, beside;
+    uint64_t beside;
 };
 
 /* ---- lines ---- */
@@ -152,7 +151,7 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
     enum mt_status st;
     while ((st = mt_reader_line(&r->lines, &r->line, r->opts, r->rec, &any, err)) == MT_OK && any) {
         MT_TRY(read_line(r, err));
-        if (++r->line_n % LINES_PER_CHECK)
+        if (!mt_lines_due(&r->lines))
             continue;
         mt_rec_beside(r->rec, &r->beside,
                       mt_path_tree_bytes(&r->paths) + mt_map_bytes(&r->threads));

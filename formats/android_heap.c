@@ -46,7 +46,7 @@ struct reader {
     int64_t total, stack_size;
     int minor; /* of the version */
     bool mapping, ended;
-    uint64_t line_n, beside;
+    uint64_t beside;
 };
 
 static void skip(struct reader *r)
@@ -274,7 +274,7 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
     while (!r->ended &&
            (st = mt_reader_line(&r->lines, &r->line, r->opts, r->rec, &any, err)) == MT_OK && any) {
         MT_TRY(read_line(r, err));
-        if (++r->line_n % LINES_PER_CHECK == 0)
+        if (mt_lines_due(&r->lines))
             MT_TRY(check_memory(r, err));
     }
     MT_TRY(st);

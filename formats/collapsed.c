@@ -12,7 +12,6 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { LINES_PER_CHECK = 1 << 14 };
 static const int64_t count_max = INT64_C(1) << 60; /* more cannot be true */
 
 struct reader {
@@ -93,7 +92,8 @@ static enum mt_status read_line(struct reader *r, bool *go_on, struct mt_err *er
     r->pair_n += take_apart(p.stack, p.stack_n, &(struct parts){0});
     uint32_t node = mt_stack_text_node(&r->stacks, MT_NONE, p.stack, p.stack_n);
     MT_TRY(mt_meaning_give(r->heap, node, r->values, number, MT_UNKNOWN, err));
-    return ++r->line_n % LINES_PER_CHECK ? MT_OK : check_memory(r, err);
+    r->line_n++;
+    return mt_lines_due(&r->lines) ? check_memory(r, err) : MT_OK;
 }
 
 /* A number at the end of a function's name is one in a line or two, not in all. */

@@ -29,7 +29,6 @@ struct reader {
     struct mt_mapped mapped;
     struct mt_buf text; /* scratch */
     uint64_t beside;    /* counted in rec->beside_bytes */
-    uint64_t line_n;
 
     bool jemalloc;  /* its own form: a stack, then lines of what it has by threads */
     bool measured;  /* the file says what was allocated, even where that is what is in use */
@@ -445,7 +444,7 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
         if (begins_profile(r->line.s, r->line.n))
             return mt_reader_two("heap profiles", r->line.offset, err);
         read_line(r);
-        if (++r->line_n % LINES_PER_CHECK == 0)
+        if (mt_lines_due(&r->lines))
             MT_TRY(check_memory(r, err));
     }
     MT_TRY(st);

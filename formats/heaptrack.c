@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-enum { VERSION_MAX = 3, VERSION_SIZED = 3, LINES_PER_CHECK = 1 << 14 };
+enum { VERSION_MAX = 3, VERSION_SIZED = 3 };
 static const int64_t ms = 1000000;
 
 struct reader {
@@ -24,7 +24,7 @@ struct reader {
     struct mt_ht_tables tables;
     struct mt_ht_raw raw; /* of raw logs, where `is_raw` */
     struct mt_line line;
-    uint64_t tool, version, line_n, beside, suppression_n;
+    uint64_t tool, version, beside, suppression_n;
     uint64_t events_b; /* of lines of events, which the stream was not told of yet */
     int64_t page_b;
     bool head, ended; /* the version is known; what ends a log was there last */
@@ -214,8 +214,7 @@ static enum mt_status check_memory(struct reader *r, struct mt_err *err)
 /* Behind each line. */
 static enum mt_status look_at_memory(struct reader *r, struct mt_err *err)
 {
-    bool due = ++r->line_n % LINES_PER_CHECK == 0 || mt_rec_grew(r->rec);
-    return due ? check_memory(r, err) : MT_OK;
+    return mt_lines_due(&r->lines) || mt_rec_grew(r->rec) ? check_memory(r, err) : MT_OK;
 }
 
 static enum mt_status table_line(struct reader *r, struct mt_fields f, struct mt_err *err)

@@ -24,8 +24,9 @@ void mt_ht_raw_free(struct mt_ht_raw *r)
 
 uint64_t mt_ht_raw_bytes(const struct mt_ht_raw *r)
 {
-    return mt_strtab_bytes(&r->names) + mt_vec_bytes(&r->ranges) + mt_vec_bytes(&r->places) +
-           mt_map_bytes(&r->place_of) + mt_vec_bytes(&r->temporary);
+    return mt_strtab_bytes(&r->names) + mt_vec_bytes(&r->ranges) + mt_vec_bytes(&r->parts) +
+           mt_vec_bytes(&r->places) + mt_map_bytes(&r->place_of) + mt_vec_bytes(&r->temporary) +
+           mt_symbols_bytes(r->symbols);
 }
 
 /* ---- modules ---- */

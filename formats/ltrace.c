@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LINES_PER_CHECK = 1 << 14, NESTED_MAX = 8 };
+enum { NESTED_MAX = 8 };
 struct reader {
     struct mt_lines lines;
     struct mt_line line;
@@ -37,7 +37,7 @@ struct reader {
     struct mt_call_clock clock;
     int64_t first_time, event_n;
     bool timed, clocked; /* lines have times; the one under way has */
-    uint64_t line_n, call_n, beside;
+    uint64_t call_n, beside;
     uint32_t allocating_n;                      /* threads */
     uint64_t child_n, fork_n, exec_n, behind_n; /* what tells of other processes */
     uint64_t first;                             /* the least number of a thread, less 1 */
@@ -323,7 +323,7 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
     enum mt_status st;
     while ((st = mt_reader_line(&r->lines, &r->line, r->opts, r->rec, &any, err)) == MT_OK && any) {
         MT_TRY(read_line(r, err));
-        if (++r->line_n % LINES_PER_CHECK == 0)
+        if (mt_lines_due(&r->lines))
             MT_TRY(check_memory(r, err));
     }
     MT_TRY(st);

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { LINES_PER_CHECK = 1 << 14, STACK_MAX = 1 << 12, DAY = 24 * 60 * 60 };
+enum { STACK_MAX = 1 << 12, DAY = 24 * 60 * 60 };
 static const int64_t size_max = INT64_C(1) << 50; /* of a stack; more cannot be true */
 static const int64_t ns = 1000000000;
 static const char begins[] = "stacks with outstanding allocations:";
@@ -38,7 +38,7 @@ struct reader {
     int64_t listed_n;   /* these */
     int64_t day, clock; /* of the report, in seconds: behind the first one's midnight */
     int64_t first;      /* clock of the first report; -1: there was none */
-    uint64_t line_n, beside;
+    uint64_t beside;
 };
 
 /* ---- functions ---- */
@@ -282,7 +282,7 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
             MT_TRY(begin_report(r, clock, top, err));
         else if (r->in_report)
             read_line(r);
-        if (++r->line_n % LINES_PER_CHECK == 0)
+        if (mt_lines_due(&r->lines))
             MT_TRY(check_memory(r, err));
     }
     MT_TRY(st);

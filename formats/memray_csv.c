@@ -10,7 +10,6 @@
 
 #include <string.h>
 
-enum { ROWS_PER_CHECK = 1 << 12 };
 enum { ALLOCATOR, BLOCKS, BYTES, THREAD, THREAD_NAME, STACK, COLUMNS };
 static const char header[] = "allocator,num_allocations,size,tid,thread_name,stack_trace";
 static const int64_t count_max = INT64_C(1) << 60; /* more cannot be true */
@@ -30,7 +29,7 @@ struct reader {
     steps;                               /* of these */
     MT_VEC(struct mt_native_step) stack; /* scratch */
     struct mt_buf text;                  /* scratch */
-    uint64_t row_n, beside;
+    uint64_t beside;
 };
 
 /* ---- call paths ---- */
@@ -137,7 +136,7 @@ static enum mt_status read_row(struct reader *r, bool *good, struct mt_err *err)
     if (!*good)
         return MT_OK;
     MT_TRY(mt_meaning_give(r->heap, node, r->meaning, bytes, blocks, err));
-    return ++r->row_n % ROWS_PER_CHECK ? MT_OK : check_memory(r, err);
+    return mt_lines_due(&r->csv.lines) ? check_memory(r, err) : MT_OK;
 }
 
 static enum mt_status cut(struct reader *r, uint64_t offset, const char *what, struct mt_err *err)

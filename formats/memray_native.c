@@ -24,7 +24,8 @@ void mt_mr_native_free(struct mt_mr_native *v)
 uint64_t mt_mr_native_bytes(const struct mt_mr_native *v)
 {
     return mt_strtab_bytes(&v->names) + mt_vec_bytes(&v->ranges) + mt_vec_bytes(&v->frames) +
-           mt_vec_bytes(&v->steps) + mt_map_bytes(&v->nodes);
+           mt_vec_bytes(&v->parts) + mt_vec_bytes(&v->steps) + mt_map_bytes(&v->nodes) +
+           mt_symbols_bytes(v->opts->symbols);
 }
 
 /* ---- modules, and where they lie ---- */

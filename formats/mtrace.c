@@ -10,7 +10,6 @@
 
 #include <string.h>
 
-enum { LINES_PER_CHECK = 1 << 14 };
 static const int64_t size_max = INT64_C(1) << 60; /* of a block; more cannot be true */
 
 struct reader {
@@ -25,10 +24,10 @@ struct reader {
     mt_native_steps steps;    /* scratch */
     struct mt_buf text;       /* scratch */
     int64_t event_n;
-    uint64_t line_n, begun_n; /* lines; of these "= Start" */
-    uint64_t beside;          /* counted in rec->beside_bytes */
-    uint64_t events_b;        /* of lines of events, which the stream was not told of yet */
-    uint64_t moves;           /* address that the last line said is to be moved; 0 = none */
+    uint64_t begun_n;  /* lines "= Start" */
+    uint64_t beside;   /* counted in rec->beside_bytes */
+    uint64_t events_b; /* of lines of events, which the stream was not told of yet */
+    uint64_t moves;    /* address that the last line said is to be moved; 0 = none */
     bool moving;
 };
 
@@ -257,7 +256,7 @@ static enum mt_status read_all(struct reader *r, struct mt_err *err)
         MT_TRY(read_line(r, err));
         if (r->event_n > before)
             r->events_b += r->line.n + 1;
-        if (++r->line_n % LINES_PER_CHECK == 0)
+        if (mt_lines_due(&r->lines))
             MT_TRY(check(r, err));
     }
     MT_TRY(st);

@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-enum { LINES_PER_CHECK = 1 << 14 };
-
 /* Whether a word is the name of a call. */
 static bool is_name(const char *s, size_t n)
 {
@@ -324,13 +322,12 @@ static enum mt_status read_line(struct mt_strace *r, struct mt_err *err)
 static enum mt_status read_all(struct mt_strace *r, struct mt_err *err)
 {
     bool any = true, whole;
-    uint64_t line_n = 0;
     enum mt_status st;
     while ((st = mt_reader_line(&r->lines, &r->line, r->opts, r->rec, &any, err)) == MT_OK && any) {
         MT_TRY(mt_strace_whole(r, &whole, err));
         if (whole)
             MT_TRY(read_line(r, err));
-        if (++line_n % LINES_PER_CHECK == 0)
+        if (mt_lines_due(&r->lines))
             MT_TRY(mt_strace_check_memory(r, err));
     }
     MT_TRY(st);

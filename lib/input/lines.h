@@ -26,6 +26,7 @@ struct mt_lines {
     const char *window, *at, *end;   /* window..at: lines used; behind `end`: zero bytes */
     void (*progress)(void *closure); /* called for every window, may be NULL */
     void *closure;
+    uint64_t looked_at; /* mt_lines_due */
 };
 
 /* The part of mt_lines_next where a window ends. */
@@ -57,6 +58,18 @@ static inline enum mt_status mt_lines_next(struct mt_lines *l, struct mt_line *o
 static inline uint64_t mt_lines_offset(const struct mt_lines *l)
 {
     return mt_stream_offset(l->in) + (uint64_t)(l->at - l->window);
+}
+
+/* Whether there is reason to look at memory: so much text came since it last said so. A line may
+ * have megabytes, so lines are not counted. */
+static inline bool mt_lines_due(struct mt_lines *l)
+{
+    enum { TEXT = 256 << 10 };
+    const uint64_t at = mt_lines_offset(l);
+    if (at - l->looked_at < TEXT)
+        return false;
+    l->looked_at = at;
+    return true;
 }
 
 /*

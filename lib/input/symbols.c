@@ -34,6 +34,13 @@ void mt_symbols_free(struct mt_symbols *s)
     free(s);
 }
 
+uint64_t mt_symbols_bytes(const struct mt_symbols *s)
+{
+    return s ? mt_strtab_bytes(&s->keys) + mt_strtab_bytes(&s->texts) + mt_vec_bytes(&s->modules) +
+                   s->modules_b
+             : 0;
+}
+
 uint32_t mt_symbols_module(struct mt_symbols *s, const struct mt_code_module *m)
 {
     struct mt_buf key = {0};
@@ -52,6 +59,7 @@ uint32_t mt_symbols_module(struct mt_symbols *s, const struct mt_code_module *m)
     own->is.path = mt_strdup(m->path);
     own->is.build_id = mt_strdup(m->build_id);
     own->is.parts = parts;
+    s->modules_b += (m->part_n + 1) * sizeof *parts + strlen(m->path) + strlen(m->build_id);
     return id;
 }
 

@@ -21,6 +21,8 @@ struct mt_symbols *mt_symbols_new(bool off, const char *sysroot);
 /* Accepts NULL. */
 void mt_symbols_free(struct mt_symbols *s);
 
+uint64_t mt_symbols_bytes(const struct mt_symbols *s); /* memory in use, without files; s NULL: 0 */
+
 /* A part of a module that is loaded, or was mapped. */
 struct mt_code_part {
     uint64_t start, size;

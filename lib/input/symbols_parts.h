@@ -70,6 +70,7 @@ struct mt_symbols {
     bool off;
     char *sysroot; /* NULL = none */
     size_t open_n;
+    uint64_t modules_b;    /* what modules point at */
     struct mt_strtab keys; /* of modules */
     MT_VEC(struct mt_symbols_module) modules;
     struct mt_strtab texts;

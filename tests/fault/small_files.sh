@@ -75,4 +75,23 @@ Rss:                  20 kB' | head -n "$((6 * $1))"
 smaps 1300000 | zstd -q -o smaps.zst
 "$MEMTOOL" import smaps.zst --db x.db >out 2>err || complain "a log of smaps is refused: $(cat err)"
 grep -q '1,300,000 samples' out || complain "not all texts of smaps are in it: $(cat out)"
+# Nor do lines that are few and long.
+refused() { # NAME WHAT: what is in the file NAME
+    zstd -q -3 --long=27 -f --rm "$1"
+    [ "$(wc -c <"$1.zst")" -lt 200000 ] || complain "$1.zst is no small file"
+    # shellcheck disable=SC3045 # dash and bash have it
+    (ulimit -v "$room" && exec "$MEMTOOL" import "$1.zst" --db x.db --no-symbols) >out 2>err
+    [ $? = 2 ] || complain "$1 is imported: $(cat out)"
+    grep -q "$2, more than a file of its size should" err || complain "$1: $(cat err)"
+}
+room=2500000 # KB, beside what sanitizers reserve
+grep -q __asan_init "$MEMTOOL" && room=unlimited
+modules() { # raw lines of a few megabytes each
+    printf 'v 10400 2\nx /bin/true\nX true\nI 1000 1000\n'
+    awk 'BEGIN { for (i = 0; i < 20; i++) p = p " 0 1"; for (i = 0; i < 12; i++) p = p p
+                 for (i = 0; i < 700; i++) print "m a" i " 0" p }'
+    printf 't 1 0\n+ 10 1 1000\nc 1\nR 1\n'
+}
+modules >modules
+refused modules 'needs more than 1.0.* GiB of memory'
 complained "8 files"
