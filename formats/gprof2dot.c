@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { EVENTS_PER_CHECK = 1 << 12 };
+enum { EVENTS_PER_CHECK = 1 << 12, LINKS_PER_CHECK = 1 << 18 };
 
 struct reader {
     struct mt_json_walk walk;
@@ -87,7 +87,7 @@ static enum mt_status read_link(void *reader, struct mt_err *err)
     if (function >= MT_NONE)
         return bad(r, "a function that the file does not have", err);
     *mt_vec_push(&r->chain) = (uint32_t)function;
-    return MT_OK;
+    return r->chain.n % LINKS_PER_CHECK ? MT_OK : check_memory(r, err);
 }
 
 /* The first of an event's costs; *has: there is one. */
@@ -195,6 +195,8 @@ static enum mt_status give(struct reader *r, struct mt_err *err)
             if (function >= r->functions.n)
                 return bad(r, "a function that the file does not have", err);
             node = mt_path_node(&r->paths, node, r->functions.v[function]);
+            if (mt_rec_grew(r->rec))
+                MT_TRY(check_memory(r, err));
         }
         MT_TRY(mt_meaning_give(r->heap, node, r->meaning, e->bytes, MT_UNKNOWN, err));
         if (i % EVENTS_PER_CHECK == 0)

@@ -207,7 +207,8 @@ enum mt_status mt_heap_sums(struct mt_heap *h, uint32_t node, const struct mt_su
         MT_TRY(mt_heap_add_to(figure_of(&h->sums_total, i), v, err));
         *figure_of(&h->sums.v[slot], i) += v;
     }
-    return h->rec->event_n++ & MT_HEAP_CHECK ? MT_OK : mt_heap_check_memory(h, err);
+    const bool due = !(h->rec->event_n++ & MT_HEAP_CHECK) || mt_rec_grew(h->rec);
+    return due ? mt_heap_check_memory(h, err) : MT_OK;
 }
 
 enum mt_status mt_heap_left(struct mt_heap *h, uint32_t node, int64_t bytes, int64_t blocks,

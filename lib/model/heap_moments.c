@@ -260,7 +260,7 @@ enum mt_status mt_heap_held(struct mt_heap *h, uint32_t node, int64_t bytes, int
         n->at = 1;
         *mt_vec_push(&h->touched) = slot;
     }
-    return MT_OK;
+    return mt_rec_grew(h->rec) ? mt_heap_check_memory(h, err) : MT_OK;
 }
 
 enum mt_status mt_heap_allocated(struct mt_heap *h, uint32_t node, int64_t bytes, int64_t blocks,

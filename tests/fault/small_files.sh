@@ -76,6 +76,7 @@ smaps 1300000 | zstd -q -o smaps.zst
 "$MEMTOOL" import smaps.zst --db x.db >out 2>err || complain "a log of smaps is refused: $(cat err)"
 grep -q '1,300,000 samples' out || complain "not all texts of smaps are in it: $(cat out)"
 # Nor do lines that are few and long.
+# Nor do lines that are few and long, or stacks that come in a few bytes each.
 refused() { # NAME WHAT: what is in the file NAME
     zstd -q -3 --long=27 -f --rm "$1"
     [ "$(wc -c <"$1.zst")" -lt 200000 ] || complain "$1.zst is no small file"
@@ -92,6 +93,23 @@ modules() { # raw lines of a few megabytes each
                  for (i = 0; i < 700; i++) print "m a" i " 0" p }'
     printf 't 1 0\n+ 10 1 1000\nc 1\nR 1\n'
 }
+deep() { # FIRST LAST: stacks that have nothing in common but functions
+    awk -v first="$1" -v last="$2" 'BEGIN { print first; p = "a;b"; for (i = 0; i < 10; i++) p = p ";" p
+                 for (i = 0; i < 10000; i++) print "r" i ";" p last }'
+}
+chain() { # one event
+    printf '{"costs":[{"description":"Memory","unit":"bytes"}],"events":[{"callchain":['
+    yes 0,1, | head -n 30000000 | tr -d '\n'
+    printf '0],"cost":[1]}],"functions":[{"name":"a","module":"m"},{"name":"b","module":"m"}]}\n'
+}
 modules >modules
 refused modules 'needs more than 1.0.* GiB of memory'
-complained "8 files"
+deep 'a;b 1' ' 1' >stacks
+refused stacks 'has more than .* call paths'
+deep 'stack,at_end_b' ',1' >sums
+refused sums 'has more than .* call paths'
+deep 'time,bytes,stack' '' | sed 's/^r/1,1,r/' >series
+refused series 'has more than .* call paths'
+chain >chain
+refused chain 'has more than .* call paths'
+complained "12 files"
