@@ -320,7 +320,8 @@ bool mt_import_of_key(char *key, struct mt_import_opts *how, char hash[33])
  * any recording of its size does. */
 void mt_import_limit(const char *path, const struct mt_import_opts *how, struct mt_recording *rec)
 {
-    static const uint64_t least = UINT64_C(1) << 30, for_a_byte = 256, for_a_path = 512;
+    static const uint64_t least = UINT64_C(1) << 30, for_a_byte = 256, for_a_path = 512,
+                          for_a_name_b = 8;
     uint64_t all = how->max_memory ? (uint64_t)how->max_memory : mt_machine_memory("") / 2;
     struct stat info;
     rec->max_bytes = how->share_n > 1 ? all / (uint64_t)how->share_n + 1 : all;
@@ -331,6 +332,7 @@ void mt_import_limit(const char *path, const struct mt_import_opts *how, struct 
     rec->max_bytes = least + for_a_byte * (uint64_t)info.st_size;
     rec->max_why = "more than a file of its size should";
     rec->max_nodes = rec->max_bytes / for_a_path; /* what reports take */
+    rec->max_name_b = rec->max_bytes / for_a_name_b;
 }
 
 enum mt_status mt_import_parse(const char *path, const struct mt_import_opts *how,

@@ -255,11 +255,10 @@ bool mt_rec_grew(const struct mt_recording *r)
     return r->nodes.n - r->looked_n >= NODES_PER_CHECK;
 }
 
-static enum mt_status too_many_paths(const struct mt_recording *r, struct mt_err *err)
+/* of: "2,000 call paths" */
+static enum mt_status too_many(const char *of, struct mt_err *err)
 {
-    char most[MT_HUMAN_LONG];
-    MT_FAIL(err, MT_ELIMIT, "has more than %s, more than a file of its size should",
-            mt_human_plural((int64_t)r->max_nodes, "call path", most));
+    MT_FAIL(err, MT_ELIMIT, "has more than %s, more than a file of its size should", of);
     mt_err_hint(err, "Nothing was imported. `memtool import --max-memory SIZE` imports it, and "
                      "reports may take several gigabytes.");
     return MT_ELIMIT;
@@ -276,7 +275,12 @@ enum mt_status mt_rec_check_memory(struct mt_recording *r, struct mt_err *err)
         return MT_ELIMIT;
     }
     if (r->max_nodes && r->nodes.n > r->max_nodes)
-        return too_many_paths(r, err);
+        return too_many(mt_human_plural((int64_t)r->max_nodes, "call path", things), err);
+    if (r->max_name_b && mt_strtab_bytes(&r->strings) > r->max_name_b) {
+        snprintf(things, sizeof things, "%s of names",
+                 mt_human_bytes((int64_t)r->max_name_b, limit));
+        return too_many(things, err);
+    }
     if (!r->max_bytes || mt_rec_bytes(r) < r->max_bytes)
         return MT_OK;
     mt_human_plural((int64_t)(r->without_ops ? r->event_n : r->op_n),

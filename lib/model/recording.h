@@ -350,8 +350,9 @@ struct mt_recording {
     uint64_t op_n, event_n, busy_n; /* ops kept; events seen; threads with ops */
     int64_t start_ns, end_ns;       /* first and last moment of whatever is recorded */
     int64_t trace_start_ns;         /* when the recorder says that it began; MT_GONE: unknown */
-    /* What all this, and its reader beside it, may take; nodes, as reports need more. 0: any */
-    uint64_t max_bytes, max_nodes, beside_bytes;
+    /* What all this, and its reader beside it, may take; nodes and bytes of strings, as reports
+     * need more. 0: any */
+    uint64_t max_bytes, max_nodes, max_name_b, beside_bytes;
     const char *max_why; /* static: what the limit is of; NULL: it was asked for */
     size_t looked_n;     /* nodes there were when memory was last looked at */
 };

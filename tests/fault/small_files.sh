@@ -77,6 +77,7 @@ smaps 1300000 | zstd -q -o smaps.zst
 grep -q '1,300,000 samples' out || complain "not all texts of smaps are in it: $(cat out)"
 # Nor do lines that are few and long.
 # Nor do lines that are few and long, or stacks that come in a few bytes each.
+# Nor do lines that are few and long, stacks that come in a few bytes each, or names of megabytes.
 refused() { # NAME WHAT: what is in the file NAME
     zstd -q -3 --long=27 -f --rm "$1"
     [ "$(wc -c <"$1.zst")" -lt 200000 ] || complain "$1.zst is no small file"
@@ -102,6 +103,10 @@ chain() { # one event
     yes 0,1, | head -n 30000000 | tr -d '\n'
     printf '0],"cost":[1]}],"functions":[{"name":"a","module":"m"},{"name":"b","module":"m"}]}\n'
 }
+names() { # few and long
+    yes 'a;b 1' | head -n 20000
+    awk 'BEGIN { x = "x"; for (i = 0; i < 22; i++) x = x x; for (i = 0; i < 60; i++) print "a;" i x " 1" }'
+}
 modules >modules
 refused modules 'needs more than 1.0.* GiB of memory'
 deep 'a;b 1' ' 1' >stacks
@@ -112,4 +117,6 @@ deep 'time,bytes,stack' '' | sed 's/^r/1,1,r/' >series
 refused series 'has more than .* call paths'
 chain >chain
 refused chain 'has more than .* call paths'
-complained "12 files"
+names >names
+refused names 'has more than .* MiB of names'
+complained "13 files"
