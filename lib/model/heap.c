@@ -78,13 +78,14 @@ enum mt_status mt_heap_check_time(int64_t t, struct mt_err *err)
 
 enum mt_status mt_heap_check_memory(struct mt_heap *h, struct mt_err *err)
 {
+    enum { FOR_A_LEVEL = 2 * sizeof(struct mt_level) }; /* reports unpack them */
     uint64_t now = mt_vec_bytes(&h->slots) + mt_vec_bytes(&h->slot_of) + mt_vec_bytes(&h->touched) +
                    mt_vec_bytes(&h->held) + mt_vec_bytes(&h->changes) + mt_vec_bytes(&h->change_b) +
                    mt_vec_bytes(&h->moments) + mt_vec_bytes(&h->large) + mt_vec_bytes(&h->kinds) +
                    mt_vec_bytes(&h->sums) + mt_vec_bytes(&h->extra_at) +
                    mt_strtab_bytes(&h->extra_keys) + mt_map_bytes(&h->block_of) +
                    mt_map_bytes(&h->sized) + mt_vec_bytes(&h->sized_of) +
-                   h->rec->history.curve.packed.n;
+                   h->rec->history.curve.packed.n + h->packed_n * FOR_A_LEVEL;
     mt_rec_beside(h->rec, &h->beside, now);
     return mt_rec_check_memory(h->rec, err);
 }

@@ -32,10 +32,13 @@ void mt_process_free(struct mt_process_log *log)
     mt_map_free(&log->taken);
 }
 
+/* Levels are packed in a few bytes, but reports unpack all that one process had. */
 static enum mt_status check_memory(struct mt_process_log *log, struct mt_err *err)
 {
+    enum { FOR_A_LEVEL = 2 * sizeof(struct mt_level) }; /* in a vector that grows */
     mt_rec_beside(log->rec, &log->beside,
-                  mt_vec_bytes(&log->all) + log->rec->history.curve.packed.n);
+                  mt_vec_bytes(&log->all) + log->rec->history.curve.packed.n +
+                      log->rec->event_n * FOR_A_LEVEL);
     return mt_rec_check_memory(log->rec, err);
 }
 

@@ -78,6 +78,8 @@ grep -q '1,300,000 samples' out || complain "not all texts of smaps are in it: $
 # Nor do lines that are few and long.
 # Nor do lines that are few and long, or stacks that come in a few bytes each.
 # Nor do lines that are few and long, stacks that come in a few bytes each, or names of megabytes.
+# Nor do lines that are few and long, stacks that come in a few bytes each, names of megabytes, or levels of a process,
+# of which reports keep more than the file that is stored.
 refused() { # NAME WHAT: what is in the file NAME
     zstd -q -3 --long=27 -f --rm "$1"
     [ "$(wc -c <"$1.zst")" -lt 200000 ] || complain "$1.zst is no small file"
@@ -107,6 +109,8 @@ names() { # few and long
     yes 'a;b 1' | head -n 20000
     awk 'BEGIN { x = "x"; for (i = 0; i < 22; i++) x = x x; for (i = 0; i < 60; i++) print "a;" i x " 1" }'
 }
+levels() { printf 'CMDLINE python x.py\n'; yes 'MEM 1 1
+MEM 2 1' | head -n 32000000; }
 modules >modules
 refused modules 'needs more than 1.0.* GiB of memory'
 deep 'a;b 1' ' 1' >stacks
@@ -119,4 +123,6 @@ chain >chain
 refused chain 'has more than .* call paths'
 names >names
 refused names 'has more than .* MiB of names'
-complained "13 files"
+levels >levels
+refused levels 'needs more than 1.0.* GiB of memory'
+complained "14 files"
