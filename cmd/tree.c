@@ -21,7 +21,8 @@ struct tree_view {
     struct mt_tree_order order;
     int64_t least_b[MT_TREE_SIZE_N]; /* what is smaller in each of these is hidden */
     struct mt_report *report;
-    struct mt_buf prefix;
+    struct mt_buf prefix, drawn;
+    struct mt_strtab lines; /* what is drawn before names, each once: of deep trees it is long */
 };
 
 static unsigned knows; /* enum mt_knows, of the device */
@@ -30,6 +31,13 @@ static struct mt_cell sum_cell(enum mt_knows need, int64_t v)
 {
     return (knows & need) == need && (v || !(knows & mt_large_only(need))) ? mt_cell_int(v)
                                                                            : (struct mt_cell){0};
+}
+
+static const char *lines_before(struct tree_view *v, const char *branch)
+{
+    mt_buf_set(&v->drawn, v->prefix.s, v->prefix.n);
+    mt_buf_adds(&v->drawn, branch);
+    return mt_strtab_get(&v->lines, mt_strtab_add(&v->lines, v->drawn.s, v->drawn.n));
 }
 
 static void add_row(struct tree_view *v, uint32_t i, int level, bool last)
@@ -64,8 +72,8 @@ static void add_row(struct tree_view *v, uint32_t i, int level, bool last)
         if (column >= 0)
             row->cells[column] = cells[c].cell;
     }
-    const char *branch = level == 0 ? "" : last ? "└─ " : "├─ ";
-    row->tree = mt_report_textf(v->report, "%s%s", v->prefix.n ? v->prefix.s : "", branch);
+    if (mt_people_read())
+        row->tree = lines_before(v, level == 0 ? "" : last ? "└─ " : "├─ ");
 }
 
 /* Preorder with a stack of the items open above; each knows the prefix of its children. */
@@ -76,6 +84,7 @@ struct level {
 
 static void walk(struct tree_view *v)
 {
+    enum { PREFIX_MOST = 512 }; /* bytes; what is deeper is drawn no further to the right */
     const struct mt_tree_order *o = &v->order;
     MT_VEC(struct level) stack = {0};
     size_t limit = (size_t)mt_rows_limit(&shown);
@@ -98,7 +107,7 @@ static void walk(struct tree_view *v)
             add_row(v, i, level, last);
         if (depth && level + 1 >= depth)
             continue;
-        if (level && v->prefix.n < 1024)
+        if (level && v->prefix.n < PREFIX_MOST)
             mt_buf_adds(&v->prefix, last ? "   " : "│  ");
         *mt_vec_push(&stack) = (struct level){mt_tree_chosen(o, o->first[i]), v->prefix.n};
     }
@@ -214,6 +223,7 @@ static enum mt_status show(struct mt_view *view, struct mt_report *r, struct mt_
     const struct mt_run_device *d = mt_view_device(view);
     struct tree_view v = {.t = &view->tree, .report = r};
     enum mt_status st = MT_OK;
+    mt_strtab_init(&v.lines);
     if (d)
         MT_TRY_OUT(mt_knows_sums(&view->run, d, err));
     knows = d ? d->knows : (unsigned)MT_KNOWS_OPS;
@@ -233,6 +243,8 @@ static enum mt_status show(struct mt_view *view, struct mt_report *r, struct mt_
 out:
     mt_tree_order_free(&v.order);
     mt_buf_free(&v.prefix);
+    mt_buf_free(&v.drawn);
+    mt_strtab_free(&v.lines);
     return st;
 }
 

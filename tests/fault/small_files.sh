@@ -125,4 +125,16 @@ names >names
 refused names 'has more than .* MiB of names'
 levels >levels
 refused levels 'needs more than 1.0.* GiB of memory'
-complained "14 files"
+# A call path of half a million functions, of whose lines each had what is drawn before it.
+printf '{"costs":[{"description":"Memory","unit":"bytes"}],"events":[{"callchain":[' >path.json
+yes 0,1, | head -n 250000 | tr -d '\n' >>path.json
+printf '0],"cost":[1]}],"functions":[{"name":"a","module":"m"},{"name":"b","module":"m"}]}\n' >>path.json
+"$MEMTOOL" import path.json --db y.db >out 2>err || complain "a deep path is refused: $(cat err)"
+room=700000
+grep -q __asan_init "$MEMTOOL" && room=unlimited
+for how in '--format csv' '--depth 0 --limit 0'; do
+    # shellcheck disable=SC2086,SC3045
+    (ulimit -v $room && exec "$MEMTOOL" tree @latest --db y.db $how) >out 2>err || complain "tree $how: $(cat err)"
+    [ "$(wc -l <out)" -gt 500000 ] || complain "tree $how: only $(wc -l <out) lines"
+done
+complained "15 files"
