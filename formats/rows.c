@@ -478,7 +478,6 @@ enum mt_status mt_rows_add(struct mt_rows *r, const struct mt_row *row, struct m
     r->thread = MT_NONE;
     r->labels.n = 0;
     mt_buf_clear(&r->writer);
-    return r->row_n % ROWS_PER_CHECK ? MT_OK : check_memory(r, err);
     return r->row_n % ROWS_PER_CHECK && !mt_rec_grew(r->rec) ? MT_OK : check_memory(r, err);
 }
 
