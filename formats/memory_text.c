@@ -321,11 +321,11 @@ static enum mt_status memory_text_read(struct mt_stream *in, const struct mt_rea
     return st;
 }
 
-/* The peak of time -v, or the memory of the process twice. */
+/* The peak of time -v, or the memory of the process twice; once it is said to be the process's. */
 static int memory_text_probe(const char *head, size_t n)
 {
     static const char time_v[] = "\tMaximum resident set size (kbytes): ";
-    int found = 0;
+    int found = 0, own = 0;
     if (!n || memchr(head, '\0', n))
         return 0;
     if (memmem(head, n, time_v, sizeof time_v - 1))
@@ -336,14 +336,16 @@ static int memory_text_probe(const char *head, size_t n)
         const size_t line = mt_text_line_next(&text, head, n);
         if (text.plain.n < 1000)
             mt_text_line_pairs(&text);
-        for (size_t k = 0; k < text.pairs.n && text.plain.n < 1000; k++)
-            found +=
-                text.pairs.v[k].meaning == MT_PAIR_LEVEL || text.pairs.v[k].meaning == MT_PAIR_PEAK;
+        for (size_t k = 0; k < text.pairs.n && text.plain.n < 1000; k++) {
+            const struct mt_text_pair *p = &text.pairs.v[k];
+            found += p->meaning == MT_PAIR_LEVEL || p->meaning == MT_PAIR_PEAK;
+            own += mt_text_pair_is_own(p);
+        }
         head += line;
         n -= line;
     }
     mt_text_line_free(&text);
-    return found > 1 ? 25 : 0;
+    return found > 1 && own ? 25 : 0;
 }
 
 const struct mt_reader mt_reader_memory_text = {

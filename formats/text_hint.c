@@ -105,8 +105,9 @@ static bool hint_line(const char *s, size_t n, struct mt_buf *out)
 {
     static const struct {
         const char *word, *field;
-    } names[] = {{"rss", "rss"},      {"ru_maxrss", "peak_rss"},  {"vmrss", "rss"},
-                 {"MA", "allocated"}, {"allocated", "allocated"}, {"mem", "mem"}};
+    } names[] = {{"rss", "rss"},         {"ru_maxrss", "peak_rss"},  {"vmrss", "rss"},
+                 {"MA", "allocated"},    {"allocated", "allocated"}, {"mem", "mem"},
+                 {"memory usage", "mem"}};
     static const char *const steps[] = {"step", "iteration", "iter", "epoch"};
     const char *end = s + n;
     struct found size, step;

@@ -250,6 +250,24 @@ static bool has_word(const char *name, const char *word)
     return false;
 }
 
+/* Whether the name says whose memory it is. "Memory usage" may be that of a data frame, a query, a
+ * GPU or a control group. */
+static bool is_own(const char *name)
+{
+    static const char *const own[] = {"process", "python", "program", "cpu"};
+    bool found = has(name, rss) || !strstr(name, "memory usage");
+    for (size_t i = 0; i < MT_ARRAY_LEN(own) && !found; i++)
+        found = has_word(name, own[i]);
+    return found;
+}
+
+/* Whether the name is that of a peak, and does not say of what. */
+static bool is_any_peak(const char *name)
+{
+    return has(name, most) && (ends_in(name, "memory usage") || ends_in(name, "memory usage is") ||
+                               ends_in(name, "memory usage was"));
+}
+
 static bool names_device(const char *name)
 {
     static const char *const devices[] = {"gpu", "cuda", "npu", "xpu", "hpu", "tpu", "vram"};
@@ -300,8 +318,9 @@ static enum mt_pair_meaning meaning_of(const struct mt_text_pair *p)
     static const char *const others[] = {"mem",  "alloc", "reserv", "heap", "cuda", "gpu",
                                          "swap", "uss",   "pss",    "vms",  NULL};
     const bool resident = (has(p->name, rss) || is_usage(p->name)) && !has(p->name, of_others);
-    const bool process = resident && !is_no_level(p->name) && !is_of_others(p->name) &&
-                         !is_part(p->name) && !is_of_device(p);
+    const bool process = resident && (is_own(p->name) || is_any_peak(p->name)) &&
+                         !is_no_level(p->name) && !is_of_others(p->name) && !is_part(p->name) &&
+                         !is_of_device(p);
     if (!p->unit && !p->odd && mt_text_step_word(p->name) && p->value % micro == 0)
         return MT_PAIR_STEP;
     if (strstr(p->name, "average"))
@@ -354,6 +373,11 @@ void mt_text_pair_mean(struct mt_text_pair *p, struct mt_text_pair *before)
                           strcmp(p->name, "peak was") == 0)) {
         p->meaning = MT_PAIR_PEAK;
     }
+}
+
+bool mt_text_pair_is_own(const struct mt_text_pair *p)
+{
+    return (p->meaning == MT_PAIR_LEVEL || p->meaning == MT_PAIR_PEAK) && is_own(p->name);
 }
 
 bool mt_text_pair_bytes(const struct mt_text_pair *p, int64_t *bytes)

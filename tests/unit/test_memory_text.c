@@ -26,13 +26,15 @@ static const struct text_file {
      "samples 3 from 0\nprocess 1024..2048 until 2 peak 7168\npeak_rss of process 7168 at 2\n"
      "gpu of process 1024 at 3\n"},
     {"how much more there is, or may be, is no level",
-     "RSS limit: 9 KiB\nRSS delta: 8 KiB, RSS: 2 KiB\nmemory usage increased from 1 KiB to 3 KiB\n"
+     "RSS limit: 9 KiB\nRSS delta: 8 KiB, RSS: 2 KiB\ncpu memory usage increased from 1 KiB to 3 "
+     "KiB\n"
      "peak_rss_growth=7KiB\nRSS deltas: 4 KiB\n",
      "samples 5 from 0\nprocess 2048..4096 until 5 peak 4096\nrss_limit of process 9216 at 1\n"
      "rss_delta of process 8192 at 2\npeak_rss_growth of process 7168 at 4\n"},
     {"words of that which are about something else, or when the rss was what it is",
      "memory limit approaching rss: 1 KiB\n[diff] RSS: 2 KiB\nRSS after growth: 3 KiB\n"
-     "memory usage before change: 4 KiB\nchange in process rss: 9 KiB\ndelta max rss: 9 KiB\n"
+     "process memory usage before change: 4 KiB\nchange in process rss: 9 KiB\ndelta max rss: 9 "
+     "KiB\n"
      "delta rss: 9 KiB\n",
      "samples 7 from 0\nprocess 1024..4096 until 4 peak 4096\n"
      "change_in_process_rss of process 9216 at 5\ndelta_max_rss of process 9216 at 6\n"
@@ -50,11 +52,20 @@ static const struct text_file {
      "RSS after loading the target: 1 KiB\nRSS once caches were freed: 2 KiB\n",
      "samples 2 from 0\nprocess 1024..2048 until 2 peak 2048\n"},
     {"memory usage of others than the process",
-     "memory usage: 4 KiB\ntotal memory usage: 9 KiB\nKV cache memory usage: 8 KiB\n"
-     "input memory usage: 5 KiB\nvirtual memory usage=7 KiB, process memory usage=3 KiB\n",
+     "python memory usage: 4 KiB\ntotal memory usage: 9 KiB\nKV cache memory usage: 8 KiB\n"
+     "input memory usage of program: 5 KiB\nvirtual memory usage=7 KiB, process memory usage=3 "
+     "KiB\n",
      "samples 5 from 0\nprocess 4096..3072 until 5 peak 5120\n"
      "total_memory_usage of process 9216 at 2\nkv_cache_memory_usage of process 8192 at 3\n"
      "virtual_memory_usage of process 7168 at 5\n"},
+    {"memory usage of nobody knows what",
+     "RSS: 4 KiB\nmemory usage: 2 KiB\nMemory usage of dataframe is 9 KiB\n"
+     "Peak memory usage (for query): 9 KiB\nmemory: usage 9KiB, limit 9KiB\nRSS: 5 KiB\n"
+     "Peak memory usage: 6 KiB\nmemory usage: 45%\n",
+     "samples 7 from 0\nprocess 4096..5120 until 6 peak 6144\nmemory_usage of process 2048 at 2\n"
+     "memory_usage_of_dataframe_is of process 9216 at 3\n"
+     "peak_memory_usage_for_query of process 9216 at 4\nmemory_usage of process 9216 at 5\n"
+     "peak_rss of process 6144 at 7\n"},
     {"a peak in words", "RSS is 5 KiB; Peak was 9 KiB\nRSS 4 KiB\n",
      "samples 2 from 0\nprocess 5120..4096 until 2 peak 9216\npeak_rss of process 9216 at 1\n"},
     {"what tracemalloc has is none of the process",
@@ -260,9 +271,31 @@ static void test_text(void **state)
     mt_buf_free(&out);
 }
 
+static const struct head {
+    const char *name, *text;
+    bool taken;
+} heads[] = {
+    {"the rss, twice", "RSS: 5 KiB\nRSS: 6 KiB\n", true},
+    {"the rss, and a peak of nobody says what", "RSS: 5 KiB\nPeak memory usage: 6 KiB\n", true},
+    {"the memory usage of the process", "process memory usage: 5 KiB\nCPU memory usage: 6 KiB\n",
+     true},
+    {"pandas' info()", "memory usage: 228.9 MB\nmemory usage: 114.4 MB\n", false},
+    {"peaks of queries", "Peak memory usage: 5 MiB.\nPeak memory usage (for query): 9 MiB.\n",
+     false},
+    {"kernel logs", "memory: usage 9kB, limit 9kB\nmemory: usage 8kB, limit 8kB\n", false},
+};
+
+static void test_head(void **state)
+{
+    const struct head *h = *state;
+    const int found = mt_reader_memory_text.probe(h->text, strlen(h->text));
+    assert_int_equal(found > 0, h->taken);
+}
+
 int main(void)
 {
     struct row_tests t = {.n = 0};
     ROWS_ADD(&t, test_text, texts);
+    ROWS_ADD(&t, test_head, heads);
     return ROWS_RUN(&t, "memory-text");
 }
