@@ -12,13 +12,24 @@ static bool is_break(char c)
     return c == ',' || c == ';' || c == '|' || c == '\t';
 }
 
-/* Adds a word to the name, or what fits of it. */
+/* Adds a word to the name. Where there is no room what stands in front goes: the words right before
+ * the number say what it is. */
 static void add_word(struct mt_text_pair *p, const char *s, size_t n)
 {
     size_t at = strlen(p->name);
-    if (at && at + 1 < MT_PAIR_NAME)
+    if (n >= MT_PAIR_NAME) {
+        s += n - (MT_PAIR_NAME - 1);
+        n = MT_PAIR_NAME - 1;
+    }
+    while (at && at + 1 + n >= MT_PAIR_NAME) {
+        const char *space = strchr(p->name, ' ');
+        const size_t first = space ? (size_t)(space + 1 - p->name) : at;
+        memmove(p->name, p->name + first, at - first + 1);
+        at -= first;
+    }
+    if (at)
         p->name[at++] = ' ';
-    for (size_t i = 0; i < n && at + 1 < MT_PAIR_NAME; i++)
+    for (size_t i = 0; i < n; i++)
         p->name[at++] = (char)tolower((unsigned char)s[i]);
     p->name[at] = '\0';
 }

@@ -66,6 +66,11 @@ static const struct text_file {
      "memory_usage_of_dataframe_is of process 9216 at 3\n"
      "peak_memory_usage_for_query of process 9216 at 4\nmemory_usage of process 9216 at 5\n"
      "peak_rss of process 6144 at 7\n"},
+    {"a name behind many words, or in a long one",
+     "RSS: 4 KiB\nafter the checkpoint with the states of all optimizers and schedulers came in: "
+     "RSS: 9 KiB\n"
+     "metrics/of/the/host/process/memory/and/the/threads/current/in/bytes/rss=5KiB\n",
+     "samples 3 from 0\nprocess 4096..5120 until 3 peak 9216\n"},
     {"a peak in words", "RSS is 5 KiB; Peak was 9 KiB\nRSS 4 KiB\n",
      "samples 2 from 0\nprocess 5120..4096 until 2 peak 9216\npeak_rss of process 9216 at 1\n"},
     {"what tracemalloc has is none of the process",
