@@ -251,14 +251,19 @@ static bool is_usage(const char *name)
     return at;
 }
 
-/* Whether a word stands in the name, as a word. */
-static bool has_word(const char *name, const char *word)
+/* Where a word stands in the name, as a word; NULL: nowhere. */
+static const char *find_word(const char *name, const char *word)
 {
     const size_t n = strlen(word);
     for (const char *at = name; (at = strstr(at, word)); at += n)
         if ((at == name || !isalpha((unsigned char)at[-1])) && !isalpha((unsigned char)at[n]))
-            return true;
-    return false;
+            return at;
+    return NULL;
+}
+
+static bool has_word(const char *name, const char *word)
+{
+    return find_word(name, word) != NULL;
 }
 
 /* Whether the name says whose memory it is. "Memory usage" may be that of a data frame, a query, a
@@ -322,13 +327,86 @@ static bool is_of_device(const struct mt_text_pair *p)
     return p->device && !has(p->name, own);
 }
 
+static const char *const of_devices[] = {"torch",   "cuda",   "gpu",  "device",
+                                         "average", "system", "vram", NULL};
+
+/* Takes the last word of the name before *end. */
+static bool is_last(const char *name, const char **end, const char *const *words)
+{
+    const char *at = *end, *from;
+    while (at > name && !isalpha((unsigned char)at[-1]) && at[-1] != ' ')
+        at--;
+    for (from = at; from > name && from[-1] != ' ';)
+        from--;
+    while (from < at && strchr("[(<'\"", *from))
+        from++;
+    for (; *words; words++)
+        if (strlen(*words) == (size_t)(at - from) && memcmp(*words, from, strlen(*words)) == 0) {
+            while (from > name && from[-1] != ' ')
+                from--;
+            *end = from > name ? from - 1 : name;
+            return true;
+        }
+    return false;
+}
+
+/* Whether a device is said before the rss that ends the name; not where "import torch", "moved to
+ * the GPU" or "after cuda init" says when it was so. */
+static bool is_behind_device(const char *name, const char *end)
+{
+    static const char *const between[] = {"peak",   "max", "maximum", "current",
+                                          "memory", "mem", "process", NULL};
+    static const char *const links[] = {"the", "this", "a", NULL};
+    static const char *const whens[] = {"to",        "on",       "with",    "without", "import",
+                                        "importing", "imported", "loading", "using",   "after",
+                                        "before",    "into",     "from",    NULL};
+    while (is_last(name, &end, between))
+        continue;
+    if (!is_last(name, &end, of_devices))
+        return false;
+    while (is_last(name, &end, of_devices) || is_last(name, &end, links))
+        continue;
+    return !is_last(name, &end, whens);
+}
+
+/* Whether words behind the rss say that it is a device's; not "rss after moving to gpu". */
+static bool is_before_device(const char *behind)
+{
+    static const char *const whens[] = {"after", "before", "when", "once", "with", "without"};
+    for (size_t i = 0; of_devices[i]; i++) {
+        const char *device = strstr(behind, of_devices[i]);
+        bool when = false;
+        for (size_t k = 0; k < MT_ARRAY_LEN(whens) && device && !when; k++) {
+            const char *at = find_word(behind, whens[k]);
+            when = at && at < device;
+        }
+        if (device && !when)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the name, which has an rss, is that of a device's. */
+static bool is_devices(const char *name)
+{
+    const char *at = strstr(name, "rss"), *end;
+    if (!at)
+        return has(name, of_devices);
+    for (end = at; *end && *end != ' ';)
+        end++;
+    while (at > name && at[-1] != ' ')
+        at--;
+    for (size_t i = 0; of_devices[i]; i++)
+        if (memmem(at, (size_t)(end - at), of_devices[i], strlen(of_devices[i])))
+            return true;
+    return is_before_device(end) || (at > name && is_behind_device(name, at - 1));
+}
+
 static enum mt_pair_meaning meaning_of(const struct mt_text_pair *p)
 {
-    static const char *const of_others[] = {"torch",   "cuda",   "gpu",  "device",
-                                            "average", "system", "vram", NULL};
     static const char *const others[] = {"mem",  "alloc", "reserv", "heap", "cuda", "gpu",
                                          "swap", "uss",   "pss",    "vms",  NULL};
-    const bool resident = (has(p->name, rss) || is_usage(p->name)) && !has(p->name, of_others);
+    const bool resident = (has(p->name, rss) || is_usage(p->name)) && !is_devices(p->name);
     const bool process = resident && (is_own(p->name) || is_any_peak(p->name)) &&
                          !is_no_level(p->name) && !is_of_others(p->name) && !is_part(p->name) &&
                          !is_of_device(p);

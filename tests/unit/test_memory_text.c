@@ -71,6 +71,15 @@ static const struct text_file {
      "RSS: 9 KiB\n"
      "metrics/of/the/host/process/memory/and/the/threads/current/in/bytes/rss=5KiB\n",
      "samples 3 from 0\nprocess 4096..5120 until 3 peak 9216\n"},
+    {"a device that says when the rss was so, or whose it is",
+     "After import torch: RSS: 1 KiB\nRSS after moving to GPU: 2 KiB\ntorch.cuda.init() RSS 3 KiB\n"
+     "model.to('cuda'): RSS 4 KiB\nModel on the cuda device: peak RSS 5 KiB\nRSS (with cuda) 3 "
+     "KiB\n"
+     "GPU RSS 9 KiB\nafter it: GPU memory RSS 9 KiB\nRSS on cuda 9 KiB\ngpu_rss 9 KiB\n",
+     "samples 10 from 0\nprocess 1024..3072 until 6 peak 5120\n"
+     "peak_rss of process 5120 at 5\ngpu_rss of process 9216 at 7\n"
+     "after_it_gpu_memory_rss of process 9216 at 8\nrss_on_cuda of process 9216 at 9\n"
+     "gpu_rss of process 9216 at 10\n"},
     {"a peak in words", "RSS is 5 KiB; Peak was 9 KiB\nRSS 4 KiB\n",
      "samples 2 from 0\nprocess 5120..4096 until 2 peak 9216\npeak_rss of process 9216 at 1\n"},
     {"what tracemalloc has is none of the process",
