@@ -163,8 +163,9 @@ bool mt_text_pair_next(struct mt_fields *f, struct mt_text_pair *out)
 
 /* ---- what pairs mean ---- */
 
-static const char *const rss[] = {"rss", "resident", NULL};
-static const char *const most[] = {"max", "peak", NULL};
+static const char *const rss[] = {"rss", "resident", "vmhwm", NULL};
+static const char *const most[] = {"max",        "peak",       "vmhwm",   "hwm",
+                                   "high-water", "high water", "highest", NULL};
 
 static bool has(const char *name, const char *const *words)
 {
@@ -454,12 +455,13 @@ void mt_text_pair_mean(struct mt_text_pair *p, struct mt_text_pair *before)
         p->meaning = MT_PAIR_LEVEL;
         return;
     }
-    if (behind && (strcmp(p->name, "->") == 0 || strcmp(p->name, "to") == 0 ||
+    if (behind && (strcmp(p->name, "->") == 0 || strcmp(p->name, "-->") == 0 ||
+                   strcmp(p->name, "→") == 0 || strcmp(p->name, "to") == 0 ||
                    (strcmp(p->name, "after") == 0 && ends_in(before->name, " before")))) {
         memcpy(p->name, before->name, sizeof p->name);
         p->meaning = MT_PAIR_LEVEL;
     } else if (behind && (strcmp(p->name, "peak") == 0 || strcmp(p->name, "(peak") == 0 ||
-                          strcmp(p->name, "peak was") == 0)) {
+                          strcmp(p->name, "peak was") == 0 || strcmp(p->name, "hwm") == 0)) {
         p->meaning = MT_PAIR_PEAK;
     }
 }

@@ -80,6 +80,17 @@ static const struct text_file {
      "peak_rss of process 5120 at 5\ngpu_rss of process 9216 at 7\n"
      "after_it_gpu_memory_rss of process 9216 at 8\nrss_on_cuda of process 9216 at 9\n"
      "gpu_rss of process 9216 at 10\n"},
+    {"the peak as the kernel calls it, and in other words",
+     "VmRSS: 3 KiB VmHWM: 5 KiB\nVmRSS: 2 KiB\nVmHWM: 6 KiB\n",
+     "samples 3 from 0\n"
+     "process 3072..2048 until 2 peak 6144\npeak_rss of process 5120 at 1\n"
+     "peak_rss of process 6144 at 3\n"},
+    {"the peak in other words",
+     "RSS 3 KiB, HWM 5 KiB\nRSS --> 4 KiB\nhighest RSS 7 KiB\n"
+     "RSS 2 KiB --> 4 KiB\nhigh-water RSS 8 KiB, RSS 2 KiB\nGPU HWM 9 KiB\n",
+     "samples 6 from 0\nprocess 3072..2048 until 5 peak 8192\npeak_rss of process 5120 at 1\n"
+     "peak_rss of process 7168 at 3\npeak_rss of process 8192 at 5\n"
+     "gpu_hwm of process 9216 at 6\n"},
     {"a peak in words", "RSS is 5 KiB; Peak was 9 KiB\nRSS 4 KiB\n",
      "samples 2 from 0\nprocess 5120..4096 until 2 peak 9216\npeak_rss of process 9216 at 1\n"},
     {"what tracemalloc has is none of the process",
