@@ -338,7 +338,7 @@ static int memory_text_probe(const char *head, size_t n)
             mt_text_line_pairs(&text);
         for (size_t k = 0; k < text.pairs.n && text.plain.n < 1000; k++) {
             const struct mt_text_pair *p = &text.pairs.v[k];
-            found += p->meaning == MT_PAIR_LEVEL || p->meaning == MT_PAIR_PEAK;
+            found += !p->sign && (p->meaning == MT_PAIR_LEVEL || p->meaning == MT_PAIR_PEAK);
             own += mt_text_pair_is_own(p);
         }
         head += line;

@@ -34,6 +34,18 @@ static void add_word(struct mt_text_pair *p, const char *s, size_t n)
     p->name[at] = '\0';
 }
 
+static const char *const rss[] = {"rss", "resident", "vmhwm", NULL};
+static const char *const most[] = {"max",        "peak",       "vmhwm",   "hwm",
+                                   "high-water", "high water", "highest", NULL};
+
+static bool has(const char *name, const char *const *words)
+{
+    for (; *words; words++)
+        if (strstr(name, *words))
+            return true;
+    return false;
+}
+
 static bool is_digit(const char *p, const char *end)
 {
     return p < end && isdigit((unsigned char)*p);
@@ -45,7 +57,7 @@ static void set_unit(struct mt_text_pair *p, const char *s, size_t n)
     size_t letters = 0, at;
     while (letters < n && isalpha((unsigned char)s[letters]))
         letters++;
-    for (at = letters; at < n && memchr(").]", s[at], 3);)
+    for (at = letters; at < n && memchr(").]}'\"", s[at], 6);)
         at++;
     if (at == n || (s[at] == '/' && is_digit(s + at + 1, s + n)))
         n = letters;
@@ -116,6 +128,22 @@ static bool is_step_of(const struct mt_text_pair *p, const char *s, size_t n)
     return i == n && mt_text_step_word(p->name);
 }
 
+/* Whether a sign is there, with a size behind it, right behind an rss: "rss: '5 MB'", "RSS (5 MB)",
+ * "RSS ~5 MB". Double quotes are JSON's, which may be of many processes. */
+static bool is_signed_size(const char *name, const char *p, const char *end)
+{
+    const char *last = strrchr(name, ' ');
+    size_t n = 0;
+    if (!memchr("'([~", *p, 4) || !is_digit(p + 1, end) || !has(last ? last : name, rss))
+        return false;
+    for (p++; is_digit(p, end) || (p < end && memchr(".,", *p, 2));)
+        p++;
+    p += p < end && *p == ' ';
+    while (p + n < end && isalpha((unsigned char)p[n]))
+        n++;
+    return mt_text_unit(p, n) > 0;
+}
+
 bool mt_text_pair_next(struct mt_fields *f, struct mt_text_pair *out)
 {
     char word[MT_PAIR_NAME];
@@ -127,6 +155,8 @@ bool mt_text_pair_next(struct mt_fields *f, struct mt_text_pair *out)
             f->p++;
             continue;
         }
+        out->sign = is_signed_size(out->name, f->p, f->end);
+        f->p += out->sign;
         size_t unit_n, number_n, n = grouped_n(f->p, f->end, word, &number_n);
         struct mt_fields number = mt_fields_of(word, number_n);
         if (!n) {
@@ -162,18 +192,6 @@ bool mt_text_pair_next(struct mt_fields *f, struct mt_text_pair *out)
 }
 
 /* ---- what pairs mean ---- */
-
-static const char *const rss[] = {"rss", "resident", "vmhwm", NULL};
-static const char *const most[] = {"max",        "peak",       "vmhwm",   "hwm",
-                                   "high-water", "high water", "highest", NULL};
-
-static bool has(const char *name, const char *const *words)
-{
-    for (; *words; words++)
-        if (strstr(name, *words))
-            return true;
-    return false;
-}
 
 static bool ends_in(const char *name, const char *end)
 {

@@ -21,6 +21,7 @@ struct mt_text_pair {
     int64_t value, unit;
     uint32_t owner; /* text_owners.h; whoever asks for pairs says it */
     bool unclear;   /* mt_text_unit_unclear */
+    bool sign;      /* in front of the number: "RSS (5 MB)"; alone it makes no text of memory */
     bool device;    /* a device is named in front of it: "GPU 0 (memory usage: 5 GB)" */
     bool odd;       /* something that is no unit is behind the number: 5G, 2026-11-22 */
     enum mt_pair_meaning {

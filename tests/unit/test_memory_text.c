@@ -91,6 +91,10 @@ static const struct text_file {
      "samples 6 from 0\nprocess 3072..2048 until 5 peak 8192\npeak_rss of process 5120 at 1\n"
      "peak_rss of process 7168 at 3\npeak_rss of process 8192 at 5\n"
      "gpu_hwm of process 9216 at 6\n"},
+    {"signs around a size",
+     "RSS: 5 KiB\n{'loss': 0.5, 'peak_rss': '9.5 KiB', 'rss': '4KiB'}\nRSS (6 KiB), RSS ~7 KiB\n"
+     "RSS (3): 8 KiB\nRSS [1 KiB]\n",
+     "samples 5 from 0\nprocess 5120..1024 until 5 peak 9728\npeak_rss of process 9728 at 2\n"},
     {"a peak in words", "RSS is 5 KiB; Peak was 9 KiB\nRSS 4 KiB\n",
      "samples 2 from 0\nprocess 5120..4096 until 2 peak 9216\npeak_rss of process 9216 at 1\n"},
     {"what tracemalloc has is none of the process",
