@@ -110,20 +110,20 @@ names() { # few and long, as they are recorded
 }
 levels() { printf 'CMDLINE python x.py\n'; yes 'MEM 1 1
 MEM 2 1' | head -n 32000000; }
-modules >modules
-refused modules 'needs more than 1.0.* GiB of memory'
+modules >modules.txt
+refused modules.txt 'needs more than 1.0.* GiB of memory'
 deep 'a;b 1' ' 1' >stacks
 refused stacks 'has more than .* call paths'
 deep 'stack,at_end_b' ',1' >sums
 refused sums 'has more than .* call paths'
 deep 'time,bytes,stack' '' | sed 's/^r/1,1,r/' >series
 refused series 'has more than .* call paths'
-chain >chain
-refused chain 'has more than .* call paths'
-names >names
-refused names 'has more than .* MiB of names'
-levels >levels
-refused levels 'needs more than 1.0.* GiB of memory'
+chain >chain.txt
+refused chain.txt 'has more than .* call paths'
+names >names.txt
+refused names.txt 'has more than .* MiB of names'
+levels >levels.txt
+refused levels.txt 'needs more than 1.0.* GiB of memory'
 # A call path of half a million functions, of whose lines each had what is drawn before it.
 printf '{"costs":[{"description":"Memory","unit":"bytes"}],"events":[{"callchain":[' >path.json
 yes 0,1, | head -n 250000 | tr -d '\n' >>path.json
