@@ -12,14 +12,30 @@ static bool is_break(char c)
     return c == ',' || c == ';' || c == '|' || c == '\t';
 }
 
+static const char *const rss[] = {"rss", "resident", "vmhwm", NULL};
+static const char *const most[] = {"max",        "peak",       "vmhwm",   "hwm",
+                                   "high-water", "high water", "highest", NULL};
+
+static bool has(const char *name, const char *const *words)
+{
+    for (; *words; words++)
+        if (strstr(name, *words))
+            return true;
+    return false;
+}
+
 /* Adds a word to the name. Where there is no room what stands in front goes: the words right before
- * the number say what it is. */
+ * the number say what it is. Of a name that has said so already what does not fit is left out. */
 static void add_word(struct mt_text_pair *p, const char *s, size_t n)
 {
-    size_t at = strlen(p->name);
-    if (n >= MT_PAIR_NAME) {
-        s += n - (MT_PAIR_NAME - 1);
-        n = MT_PAIR_NAME - 1;
+    size_t at = strlen(p->name), most_n = MT_PAIR_NAME - 1;
+    if (has(p->name, rss) || strstr(p->name, "memory usage")) {
+        if (at + 1 >= most_n)
+            return;
+        n = n < most_n - at ? n : most_n - at - 1;
+    } else if (n > most_n) {
+        s += n - most_n;
+        n = most_n;
     }
     while (at && at + 1 + n >= MT_PAIR_NAME) {
         const char *space = strchr(p->name, ' ');
@@ -32,18 +48,6 @@ static void add_word(struct mt_text_pair *p, const char *s, size_t n)
     for (size_t i = 0; i < n; i++)
         p->name[at++] = (char)tolower((unsigned char)s[i]);
     p->name[at] = '\0';
-}
-
-static const char *const rss[] = {"rss", "resident", "vmhwm", NULL};
-static const char *const most[] = {"max",        "peak",       "vmhwm",   "hwm",
-                                   "high-water", "high water", "highest", NULL};
-
-static bool has(const char *name, const char *const *words)
-{
-    for (; *words; words++)
-        if (strstr(name, *words))
-            return true;
-    return false;
 }
 
 static bool is_digit(const char *p, const char *end)

@@ -71,6 +71,10 @@ static const struct text_file {
      "RSS: 9 KiB\n"
      "metrics/of/the/host/process/memory/and/the/threads/current/in/bytes/rss=5KiB\n",
      "samples 3 from 0\nprocess 4096..5120 until 3 peak 9216\n"},
+    {"many words behind a name",
+     "RSS: 4 KiB\nPeak RSS of the training process after all of the epochs have been completed: 9 "
+     "KiB\nRSS: 5 KiB\n",
+     "samples 3 from 0\nprocess 4096..5120 until 3 peak 9216\npeak_rss of process 9216 at 2\n"},
     {"a device that says when the rss was so, or whose it is",
      "After import torch: RSS: 1 KiB\nRSS after moving to GPU: 2 KiB\ntorch.cuda.init() RSS 3 KiB\n"
      "model.to('cuda'): RSS 4 KiB\nModel on the cuda device: peak RSS 5 KiB\nRSS (with cuda) 3 "
