@@ -148,13 +148,19 @@ static bool is_signed_size(const char *name, const char *p, const char *end)
     return mt_text_unit(p, n) > 0;
 }
 
+/* Whether a tab is one of "VmRSS:\t  123456 kB", as the kernel has them. */
+static bool is_behind_colon(const char *name, const char *p)
+{
+    return *p == '\t' && has(name, rss) && p[-1] == ':';
+}
+
 bool mt_text_pair_next(struct mt_fields *f, struct mt_text_pair *out)
 {
     char word[MT_PAIR_NAME];
     *out = (struct mt_text_pair){0};
     while (f->p < f->end) {
         if (is_between(*f->p) || is_break(*f->p)) {
-            if (is_break(*f->p))
+            if (is_break(*f->p) && !is_behind_colon(out->name, f->p))
                 out->name[0] = '\0';
             f->p++;
             continue;

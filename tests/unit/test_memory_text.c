@@ -75,6 +75,11 @@ static const struct text_file {
      "RSS: 4 KiB\nPeak RSS of the training process after all of the epochs have been completed: 9 "
      "KiB\nRSS: 5 KiB\n",
      "samples 3 from 0\nprocess 4096..5120 until 3 peak 9216\npeak_rss of process 9216 at 2\n"},
+    {"lines of the kernel's, with tabs",
+     "start\nVmHWM:\t       9 kB\nVmRSS:\t       4 kB\nRssAnon:\t       3 kB\nVmRSS:\t       5 "
+     "kB\n",
+     "samples 4 from 0\nprocess 4096..5120 until 4 peak 9216\npeak_rss of process 9216 at 1\n"
+     "anon of process 3072 at 3\nnote units 4\n"},
     {"a device that says when the rss was so, or whose it is",
      "After import torch: RSS: 1 KiB\nRSS after moving to GPU: 2 KiB\ntorch.cuda.init() RSS 3 KiB\n"
      "model.to('cuda'): RSS 4 KiB\nModel on the cuda device: peak RSS 5 KiB\nRSS (with cuda) 3 "
