@@ -35,14 +35,16 @@ uint32_t mt_rows_writer(struct mt_rows *r)
     return mt_strtab_find(&r->writers, r->writer.s, r->writer.n);
 }
 
-/* Of the first process, which is mostly the only one, no address is kept. */
+/* Of the first process, which is mostly the only one, no address is kept. What is freed and was
+ * never allocated is older, of whomever. */
 void mt_rows_own(struct mt_rows *r, uint32_t writer, uint64_t freed, uint64_t allocated)
 {
     if (writer == MT_NONE || r->writers.n < 2)
         return;
     if (freed) {
-        uint32_t owner = mt_map_take(&r->owners, freed);
-        r->freed_others |= (owner == MT_MAP_NONE ? FIRST : owner) != writer;
+        uint32_t node, owner = mt_map_take(&r->owners, freed);
+        r->freed_others |= (owner == MT_MAP_NONE ? FIRST : owner) != writer &&
+                           mt_heap_block_at(r->heap, freed, &node);
     }
     if (allocated && writer == FIRST)
         mt_map_take(&r->owners, allocated);

@@ -147,6 +147,10 @@ static const struct summed_file csvs[] = {
      "pid,op,address,size\n7,alloc,1,10\n7,alloc,2,5\n8,alloc,9,1\n8,free,9,\n8,free,1,\n",
      " alloc 16 n 3 peak 16 end 5 outside 16/16/5 moments 5 events 5\nnote processes 2\n" LEFT
      "1\n"},
+    {"events of two processes, of which one frees what is older",
+     "pid,op,address,size\n7,alloc,1,10\n8,alloc,2,5\n8,free,9,\n8,free,2,\n",
+     " alloc 15 n 2 peak 15 end 10 outside 15/15/10 moments 3 events 4\nnote before_trace 1\n" LEFT
+     "1\n"},
     {"events of a process that moves its copy of what another has",
      "pid,op,address,old_address,size\n7,alloc,1,,10\n8,alloc,2,,5\n7,realloc,3,2,6\n",
      " alloc 21 n 3 peak 16 end 16 outside 21/16/16 moments 3 events 3\nnote processes 2\n" LEFT
