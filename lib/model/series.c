@@ -175,6 +175,7 @@ enum mt_status mt_series_add(struct mt_series *s, const struct mt_recording *dum
     add.n = s->held.n - add.first;
     *mt_vec_push(&s->dumps) = add;
     s->rec->event_n += dump->event_n;
+    s->rec->values_unsaid |= dump->values_unsaid;
     return check_memory(s, err);
 }
 

@@ -377,7 +377,8 @@ def sixteen():
         m.run("import", "--series", "--values", "at-end", "--name", f"few{n}", *files, codes=(0,))
         m.check(code_of(f"few{n}") == 3, n, "stairs do not rise from each to the next, but still do")
     grows = [folded(f"grows{i}.txt", a=(1 << 20) + 8 * i) for i in range(4)]
-    m.run("import", "--series", "--values", "at-end", "--name", "grows", *grows, codes=(0,))
+    out = m.run("import", "--series", "--values", "at-end", "--name", "grows", *grows, codes=(0,))[1]
+    m.check("changes nothing" not in out, "--values says what the figures of dumps are", out)
     m.check(code_of("grows") == 1, "grows")
     m.check(code_of("grows", "--min", "1KiB") == 0, "grows by less than is asked for")
 
