@@ -12,24 +12,12 @@ static bool is_break(char c)
     return c == ',' || c == ';' || c == '|' || c == '\t';
 }
 
-static const char *const rss[] = {"rss", "resident", "vmhwm", NULL};
-static const char *const most[] = {"max",        "peak",       "vmhwm",   "hwm",
-                                   "high-water", "high water", "highest", NULL};
-
-static bool has(const char *name, const char *const *words)
-{
-    for (; *words; words++)
-        if (strstr(name, *words))
-            return true;
-    return false;
-}
-
 /* Adds a word to the name. Where there is no room what stands in front goes: the words right before
  * the number say what it is. Of a name that has said so already what does not fit is left out. */
 static void add_word(struct mt_text_pair *p, const char *s, size_t n)
 {
     size_t at = strlen(p->name), most_n = MT_PAIR_NAME - 1;
-    if (has(p->name, rss) || strstr(p->name, "memory usage")) {
+    if (mt_text_says_rss(p->name) || strstr(p->name, "memory usage")) {
         if (at + 1 >= most_n)
             return;
         n = n < most_n - at ? n : most_n - at - 1;
@@ -138,7 +126,7 @@ static bool is_signed_size(const char *name, const char *p, const char *end)
 {
     const char *last = strrchr(name, ' ');
     size_t n = 0;
-    if (!memchr("'([~", *p, 4) || !is_digit(p + 1, end) || !has(last ? last : name, rss))
+    if (!memchr("'([~", *p, 4) || !is_digit(p + 1, end) || !mt_text_says_rss(last ? last : name))
         return false;
     for (p++; is_digit(p, end) || (p < end && memchr(".,", *p, 2));)
         p++;
@@ -151,7 +139,7 @@ static bool is_signed_size(const char *name, const char *p, const char *end)
 /* Whether a tab is one of "VmRSS:\t  123456 kB", as the kernel has them. */
 static bool is_behind_colon(const char *name, const char *p)
 {
-    return *p == '\t' && has(name, rss) && p[-1] == ':';
+    return *p == '\t' && mt_text_says_rss(name) && p[-1] == ':';
 }
 
 bool mt_text_pair_next(struct mt_fields *f, struct mt_text_pair *out)
@@ -201,55 +189,6 @@ bool mt_text_pair_next(struct mt_fields *f, struct mt_text_pair *out)
     return false;
 }
 
-/* ---- what pairs mean ---- */
-
-static bool ends_in(const char *name, const char *end)
-{
-    const size_t n = strlen(name), k = strlen(end);
-    return n >= k && strcmp(name + n - k, end) == 0;
-}
-
-/* Whether a word of the name, which ends where letters do, says what the rss behind it or before it
- * is: "rss_delta", "change in rss"; not "rss after change", "limit approaching rss". */
-static bool is_of(const char *name, const char *at, size_t n, const char *of)
-{
-    static const char *const links[] = {" in ", " of ", " max", " peak"};
-    static const char *const whens[] = {" after ", " before ", " when ", " once "};
-    const char *behind = at + n;
-    if ((at > name && isalpha((unsigned char)at[-1])) || isalpha((unsigned char)*behind))
-        return false;
-    for (size_t i = 0; i < MT_ARRAY_LEN(whens) && at > of; i++)
-        if (memmem(of, (size_t)(at - of), whens[i], strlen(whens[i])))
-            return false;
-    if (at > of)
-        return true;
-    for (size_t i = 0; i < MT_ARRAY_LEN(links); i++)
-        if (strncmp(behind, links[i], strlen(links[i])) == 0)
-            return true;
-    return strcspn(behind, " ])") + 1 >= (size_t)(of - behind); /* in one word, or beside it */
-}
-
-/* A name of how much more or less there is, or may be, or is on the average: no level. Behind
- * "from" and "to" levels are: "rss grew to". */
-static bool is_no_level(const char *name)
-{
-    static const char *const words[] = {"delta",     "diff",   "difference", "growth", "increase",
-                                        "increased", "grew",   "limit",      "cap",    "change",
-                                        "increment", "gain",   "gained",     "freed",  "allowed",
-                                        "min",       "budget", "threshold",  "target", "expected",
-                                        "avg",       "mean"};
-    const char *of = strstr(name, "rss");
-    of = of ? of : strstr(name, "resident");
-    of = of ? of : strstr(name, "memory usage");
-    for (size_t i = 0; of && i < MT_ARRAY_LEN(words); i++) {
-        const size_t n = strlen(words[i]);
-        for (const char *at = name; (at = strstr(at, words[i])); at += n)
-            if (is_of(name, at, n, of))
-                return !ends_in(name, " from") && !ends_in(name, " to");
-    }
-    return false;
-}
-
 int mt_text_step_word(const char *name)
 {
     static const char *const words[] = {"epoch", "step", "iteration", "iter", "batch"};
@@ -260,243 +199,6 @@ int mt_text_step_word(const char *name)
         if (strcmp(last, words[i]) == 0)
             return (int)i + 1;
     return 0;
-}
-
-/* Whether the name has the memory usage of the process: not that of a device, of a part of what it
- * has, or of the machine. */
-static bool is_usage(const char *name)
-{
-    static const char *const of[] = {"npu",  "xpu",   "hpu",       "tpu",     "mps",   "cache",
-                                     "kv",   "model", "optimizer", "swap",    "disk",  "virtual",
-                                     "free", "total", "available", "machine", "node",  "host",
-                                     "vm",   "heap",  "shared",    "pinned",  "tensor"};
-    const char *at = strstr(name, "memory usage");
-    for (size_t i = 0; at && i < MT_ARRAY_LEN(of); i++) {
-        const size_t n = strlen(of[i]) + 1, before = (size_t)(at - name);
-        if (before >= n && !isalpha((unsigned char)at[-1]) && memcmp(at - n, of[i], n - 1) == 0 &&
-            (before == n || !isalpha((unsigned char)at[-1 - (ptrdiff_t)n])))
-            return false;
-    }
-    return at;
-}
-
-/* Where a word stands in the name, as a word; NULL: nowhere. */
-static const char *find_word(const char *name, const char *word)
-{
-    const size_t n = strlen(word);
-    for (const char *at = name; (at = strstr(at, word)); at += n)
-        if ((at == name || !isalpha((unsigned char)at[-1])) && !isalpha((unsigned char)at[n]))
-            return at;
-    return NULL;
-}
-
-static bool has_word(const char *name, const char *word)
-{
-    return find_word(name, word) != NULL;
-}
-
-/* Whether the name says whose memory it is. "Memory usage" may be that of a data frame, a query, a
- * GPU or a control group. */
-static bool is_own(const char *name)
-{
-    static const char *const own[] = {"process", "python", "program", "cpu"};
-    bool found = has(name, rss) || !strstr(name, "memory usage");
-    for (size_t i = 0; i < MT_ARRAY_LEN(own) && !found; i++)
-        found = has_word(name, own[i]);
-    return found;
-}
-
-/* Whether the name is that of a peak, and does not say of what. */
-static bool is_any_peak(const char *name)
-{
-    return has(name, most) && (ends_in(name, "memory usage") || ends_in(name, "memory usage is") ||
-                               ends_in(name, "memory usage was"));
-}
-
-static bool names_device(const char *name)
-{
-    static const char *const devices[] = {"gpu", "cuda", "npu", "xpu", "hpu", "tpu", "vram"};
-    for (size_t i = 0; i < MT_ARRAY_LEN(devices); i++)
-        if (has_word(name, devices[i]))
-            return true;
-    return false;
-}
-
-/* Whether the rss is that of others than the process, or of several. */
-static bool is_of_others(const char *name)
-{
-    static const char *const of[] = {"child",   "children",  "subprocess", "subprocesses", "ranks",
-                                     "workers", "processes", "traced",     "tracemalloc"};
-    for (size_t i = 0; i < MT_ARRAY_LEN(of); i++)
-        if (has_word(name, of[i]))
-            return true;
-    return false;
-}
-
-/* Whether the name is that of a part of the rss as the kernel calls them: "RssAnon", "file-rss". */
-static bool is_part(const char *name)
-{
-    static const char *const parts[] = {"anon", "file", "shmem"};
-    const char *at = strstr(name, "rss");
-    for (size_t i = 0; at && i < MT_ARRAY_LEN(parts); i++) {
-        const size_t n = strlen(parts[i]);
-        const char *behind = at + 3 + strspn(at + 3, "-_");
-        if (strncmp(behind, parts[i], n) == 0 && !isalpha((unsigned char)behind[n]))
-            return true;
-        if (at > name + n && memchr("-_", at[-1], 2) && memcmp(at - 1 - n, parts[i], n) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* "[GPU 0] memory usage: 5 GB": that of the device, if it is not said whose. */
-static bool is_of_device(const struct mt_text_pair *p)
-{
-    static const char *const own[] = {"rss", "resident", "cpu", "process", "host", "ram", NULL};
-    return p->device && !has(p->name, own);
-}
-
-static const char *const of_devices[] = {"torch",   "cuda",   "gpu",  "device",
-                                         "average", "system", "vram", NULL};
-
-/* Takes the last word of the name before *end. */
-static bool is_last(const char *name, const char **end, const char *const *words)
-{
-    const char *at = *end, *from;
-    while (at > name && !isalpha((unsigned char)at[-1]) && at[-1] != ' ')
-        at--;
-    for (from = at; from > name && from[-1] != ' ';)
-        from--;
-    while (from < at && strchr("[(<'\"", *from))
-        from++;
-    for (; *words; words++)
-        if (strlen(*words) == (size_t)(at - from) && memcmp(*words, from, strlen(*words)) == 0) {
-            while (from > name && from[-1] != ' ')
-                from--;
-            *end = from > name ? from - 1 : name;
-            return true;
-        }
-    return false;
-}
-
-/* Whether a device is said before the rss that ends the name; not where "import torch", "moved to
- * the GPU" or "after cuda init" says when it was so. */
-static bool is_behind_device(const char *name, const char *end)
-{
-    static const char *const between[] = {"peak",   "max", "maximum", "current",
-                                          "memory", "mem", "process", NULL};
-    static const char *const links[] = {"the", "this", "a", NULL};
-    static const char *const whens[] = {"to",        "on",       "with",    "without", "import",
-                                        "importing", "imported", "loading", "using",   "after",
-                                        "before",    "into",     "from",    NULL};
-    while (is_last(name, &end, between))
-        continue;
-    if (!is_last(name, &end, of_devices))
-        return false;
-    while (is_last(name, &end, of_devices) || is_last(name, &end, links))
-        continue;
-    return !is_last(name, &end, whens);
-}
-
-/* Whether words behind the rss say that it is a device's; not "rss after moving to gpu". */
-static bool is_before_device(const char *behind)
-{
-    static const char *const whens[] = {"after", "before", "when", "once", "with", "without"};
-    for (size_t i = 0; of_devices[i]; i++) {
-        const char *device = strstr(behind, of_devices[i]);
-        bool when = false;
-        for (size_t k = 0; k < MT_ARRAY_LEN(whens) && device && !when; k++) {
-            const char *at = find_word(behind, whens[k]);
-            when = at && at < device;
-        }
-        if (device && !when)
-            return true;
-    }
-    return false;
-}
-
-/* Whether the name, which has an rss, is that of a device's. */
-static bool is_devices(const char *name)
-{
-    const char *at = strstr(name, "rss"), *end;
-    if (!at)
-        return has(name, of_devices);
-    for (end = at; *end && *end != ' ';)
-        end++;
-    while (at > name && at[-1] != ' ')
-        at--;
-    for (size_t i = 0; of_devices[i]; i++)
-        if (memmem(at, (size_t)(end - at), of_devices[i], strlen(of_devices[i])))
-            return true;
-    return is_before_device(end) || (at > name && is_behind_device(name, at - 1));
-}
-
-static enum mt_pair_meaning meaning_of(const struct mt_text_pair *p)
-{
-    static const char *const others[] = {"mem",  "alloc", "reserv", "heap", "cuda", "gpu",
-                                         "swap", "uss",   "pss",    "vms",  NULL};
-    const bool resident = (has(p->name, rss) || is_usage(p->name)) && !is_devices(p->name);
-    const bool process = resident && (is_own(p->name) || is_any_peak(p->name)) &&
-                         !is_no_level(p->name) && !is_of_others(p->name) && !is_part(p->name) &&
-                         !is_of_device(p);
-    if (!p->unit && !p->odd && mt_text_step_word(p->name) && p->value % micro == 0)
-        return MT_PAIR_STEP;
-    if (strstr(p->name, "average"))
-        return MT_PAIR_NOTHING;
-    if (!p->unit)
-        return process ? MT_PAIR_UNREAD : MT_PAIR_NOTHING;
-    if (process)
-        return has(p->name, most) ? MT_PAIR_PEAK : MT_PAIR_LEVEL;
-    return resident || has(p->name, others) ? MT_PAIR_OTHER : MT_PAIR_NOTHING;
-}
-
-/* tracemalloc's figures, as its documentation has them printed, are what Python's allocator has:
- * "Current memory usage is 5 MB; Peak was 7 MB", of 1000 * 1000 bytes each. */
-static bool take_traced(struct mt_text_pair *p, struct mt_text_pair *before)
-{
-    static const char current[] = "current memory usage", is[] = "current memory usage is",
-                      was[] = "peak was";
-    const char *name = before ? strstr(before->name, current) : NULL;
-    if (!name || !p->unit || before->meaning < MT_PAIR_LEVEL || !has(p->name, most) ||
-        has(p->name, rss))
-        return false;
-    if (strcmp(name, is) == 0 && strcmp(p->name, was) == 0 && p->unit == before->unit &&
-        p->unit == 1 << 20) {
-        p->unit = before->unit = micro;
-        p->unclear = before->unclear = false;
-    }
-    memcpy(p->name, "peak memory usage", sizeof "peak memory usage");
-    p->meaning = before->meaning = MT_PAIR_OTHER;
-    return true;
-}
-
-void mt_text_pair_mean(struct mt_text_pair *p, struct mt_text_pair *before)
-{
-    const bool behind = before && before->meaning == MT_PAIR_LEVEL && p->unit;
-    p->device |= names_device(p->name) || (before && before->device);
-    p->meaning = meaning_of(p);
-    if (take_traced(p, before))
-        return;
-    if (before && p->unit && strcmp(p->name, "to") == 0 && ends_in(before->name, " by") &&
-        is_no_level(before->name)) { /* "rss grew by 2 MB to 7 MB" */
-        memcpy(p->name, "rss", sizeof "rss");
-        p->meaning = MT_PAIR_LEVEL;
-        return;
-    }
-    if (behind && (strcmp(p->name, "->") == 0 || strcmp(p->name, "-->") == 0 ||
-                   strcmp(p->name, "→") == 0 || strcmp(p->name, "to") == 0 ||
-                   (strcmp(p->name, "after") == 0 && ends_in(before->name, " before")))) {
-        memcpy(p->name, before->name, sizeof p->name);
-        p->meaning = MT_PAIR_LEVEL;
-    } else if (behind && (strcmp(p->name, "peak") == 0 || strcmp(p->name, "(peak") == 0 ||
-                          strcmp(p->name, "peak was") == 0 || strcmp(p->name, "hwm") == 0)) {
-        p->meaning = MT_PAIR_PEAK;
-    }
-}
-
-bool mt_text_pair_is_own(const struct mt_text_pair *p)
-{
-    return (p->meaning == MT_PAIR_LEVEL || p->meaning == MT_PAIR_PEAK) && is_own(p->name);
 }
 
 bool mt_text_pair_bytes(const struct mt_text_pair *p, int64_t *bytes)
