@@ -115,11 +115,20 @@ static bool is_own(const char *name)
     return found;
 }
 
-/* Whether the name is that of a peak, and does not say of what. */
+/* Whether the name is that of a peak, and does not say of what, if perhaps when: "peak memory usage
+ * during training". */
 static bool is_any_peak(const char *name)
 {
-    return has(name, most) && (ends_in(name, "memory usage") || ends_in(name, "memory usage is") ||
-                               ends_in(name, "memory usage was"));
+    static const char usage[] = "memory usage";
+    static const char *const whens[] = {"so", "during", "after", "over", "until"};
+    const char *behind = strstr(name, usage);
+    if (!behind || !has(name, most))
+        return false;
+    behind += sizeof usage - 1;
+    for (size_t i = 0; i < MT_ARRAY_LEN(whens); i++)
+        if (*behind == ' ' && find_word(behind + 1, whens[i]) == behind + 1)
+            return true;
+    return !*behind || strcmp(behind, " is") == 0 || strcmp(behind, " was") == 0;
 }
 
 static bool names_device(const char *name)

@@ -66,6 +66,12 @@ static const struct text_file {
      "memory_usage_of_dataframe_is of process 9216 at 3\n"
      "peak_memory_usage_for_query of process 9216 at 4\nmemory_usage of process 9216 at 5\n"
      "peak_rss of process 6144 at 7\n"},
+    {"peaks of nobody says what, but when",
+     "RSS: 4 KiB\nPeak memory usage during training: 9 KiB\nmax memory usage so far was 8 KiB\n"
+     "Peak memory usage of query: 99 KiB\nGPU peak memory usage after it: 99 KiB\nRSS: 5 KiB\n",
+     "samples 6 from 0\nprocess 4096..5120 until 6 peak 9216\npeak_rss of process 9216 at 2\n"
+     "peak_rss of process 8192 at 3\npeak_memory_usage_of_query of process 101376 at 4\n"
+     "gpu_peak_memory_usage_after_it of process 101376 at 5\n"},
     {"a name behind many words, or in a long one",
      "RSS: 4 KiB\nafter the checkpoint with the states of all optimizers and schedulers came in: "
      "RSS: 9 KiB\n"
