@@ -321,6 +321,7 @@ static const struct head {
 } heads[] = {
     {"the rss, twice", "RSS: 5 KiB\nRSS: 6 KiB\n", true},
     {"the rss, and a peak of nobody says what", "RSS: 5 KiB\nPeak memory usage: 6 KiB\n", true},
+    {"lines of the kernel's", "start\nVmRSS:\t    512 kB\nVmRSS:\t    768 kB\n", true},
     {"the memory usage of the process", "process memory usage: 5 KiB\nCPU memory usage: 6 KiB\n",
      true},
     {"pandas' info()", "memory usage: 228.9 MB\nmemory usage: 114.4 MB\n", false},
