@@ -1,5 +1,6 @@
 #include "formats/text_line.h"
 
+#include "lib/base/mem.h"
 #include <string.h>
 
 void mt_text_line_init(struct mt_text_line *l)
@@ -68,6 +69,43 @@ static bool is_rss(const struct mt_text_pair *p)
     return p->meaning == MT_PAIR_LEVEL || p->meaning == MT_PAIR_PEAK;
 }
 
+/* Whether a name, which ends before a number, says when: "rss after loading layer". */
+static bool says_when(const struct mt_text_pair *p)
+{
+    static const char *const whens[] = {" after", " before", " at", " in", " during", " when"};
+    bool found = p->meaning == MT_PAIR_STEP;
+    for (size_t i = 0; i < MT_ARRAY_LEN(whens) && !found; i++) {
+        const char *at = strstr(p->name, whens[i]);
+        found = at && strchr(" ", at[strlen(whens[i])]);
+    }
+    return found;
+}
+
+/* "RSS after step 3: 5 GB", "peak RSS in epoch 3/9 = 5 GB", "RSS after 30 steps: 5 GB": between the
+ * name and its size is a number, which says when. */
+static void take_name(struct mt_text_pair *p, struct mt_text_pair *when)
+{
+    static const char *const counted[] = {"", "steps", "iterations", "iters", "epochs", "batches"};
+    bool fits = false, sign = false;
+    for (size_t i = 0; i < MT_ARRAY_LEN(counted) && !fits; i++)
+        fits = strcmp(p->name, counted[i]) == 0;
+    if (!fits || !p->unit || when->unit || when->odd || !says_when(when))
+        return;
+    for (const char *s = when->number; s < p->number; s++) {
+        sign |= memchr(":=)]", *s, 4) != NULL;
+        if (memchr(",;|\t", *s, 4))
+            return;
+    }
+    struct mt_text_pair named = *p;
+    memcpy(named.name, when->name, sizeof named.name);
+    mt_text_pair_mean(&named, NULL);
+    if (!sign || !is_rss(&named))
+        return;
+    *p = named;
+    if (when->meaning == MT_PAIR_UNREAD)
+        when->meaning = MT_PAIR_NOTHING;
+}
+
 /* Where an rss stands in front of the line's owners, "RSS 5 MB (rank 0), RSS 7 MB (rank 1)", nobody
  * knows whose any is. What else stands there is nobody's. */
 static void set_unclear(struct mt_text_line *l)
@@ -97,6 +135,8 @@ void mt_text_line_pairs(struct mt_text_line *l)
         p.device = mt_text_owners_by_device(&l->owners);
         mt_text_pair_mean(&p, last);
         go_on(&p, last);
+        if (l->pairs.n)
+            take_name(&p, &l->pairs.v[l->pairs.n - 1]);
         if (p.meaning != MT_PAIR_UNREAD)
             before = l->pairs.n;
         *mt_vec_push(&l->pairs) = p;

@@ -72,6 +72,14 @@ static const struct text_file {
      "samples 6 from 0\nprocess 4096..5120 until 6 peak 9216\npeak_rss of process 9216 at 2\n"
      "peak_rss of process 8192 at 3\npeak_memory_usage_of_query of process 101376 at 4\n"
      "gpu_peak_memory_usage_after_it of process 101376 at 5\n"},
+    {"a number that says when between a name and its size",
+     "RSS after step 3: 1 KiB\nPeak RSS in epoch 2/9 = 9 KiB\nRSS (step 4) 3 KiB\n"
+     "RSS after moving to GPU 0: 4 KiB\nRSS after 30 steps: 6 KiB\nprocess memory usage at step "
+     "5: 5 KiB\n"
+     "RSS limit at step 6: 99 KiB\nRSS after step 7, 98 KiB\nGPU RSS at step 8: 97 KiB\nRSS 10:00 "
+     "96 KiB\nmemory usage at step 9: 95 KiB\n",
+     "samples 6 from 0\nprocess 1024..5120 until 6 peak 9216\npeak_rss of process 9216 at 2\n"
+     "steps 3 4 5 6 7 8 9\n"},
     {"a name behind many words, or in a long one",
      "RSS: 4 KiB\nafter the checkpoint with the states of all optimizers and schedulers came in: "
      "RSS: 9 KiB\n"
