@@ -57,13 +57,30 @@ static void set_unit(struct mt_text_pair *p, const char *s, size_t n)
     p->unclear = mt_text_unit_unclear(s, n);
 }
 
+/* "rss_mb", "RSS in MB". */
+static void take_last_unit(struct mt_text_pair *p)
+{
+    char *last = p->name + strlen(p->name);
+    while (last > p->name && !strchr("_ ", last[-1]))
+        last--;
+    if (last == p->name || strlen(last) < 2 || !mt_text_says_rss(p->name))
+        return;
+    set_unit(p, last, strlen(last));
+    if (p->unit)
+        last[-1] = '\0';
+}
+
 /* A name may end in its unit: "rss (kbytes)", "rss [mb]". */
 static void take_unit(struct mt_text_pair *p)
 {
     size_t n = strlen(p->name);
     char *open = strrchr(p->name, p->name[n ? n - 1 : 0] == ']' ? '[' : '(');
-    if (p->unit || !open || !strchr(")]", p->name[n - 1]))
+    if (p->unit)
         return;
+    if (!open || !strchr(")]", p->name[n - 1])) {
+        take_last_unit(p);
+        return;
+    }
     set_unit(p, open + 1, (size_t)(p->name + n - 1 - open - 1));
     while (p->unit && open > p->name && open[-1] == ' ')
         open--;

@@ -80,6 +80,11 @@ static const struct text_file {
      "96 KiB\nmemory usage at step 9: 95 KiB\n",
      "samples 6 from 0\nprocess 1024..5120 until 6 peak 9216\npeak_rss of process 9216 at 2\n"
      "steps 3 4 5 6 7 8 9\n"},
+    {"names that end in their unit",
+     "rss_kib=3\npeak_rss_kib: 9 rss_kib=4\nRSS in KiB: 5\nrss_kib=8 KiB\nrss_delta_kib=99\n"
+     "rss_b=98\nrss_kib=1G\ngpu_rss_kib=7\nrss_kib=5\n",
+     "samples 7 from 0\nprocess 3072..5120 until 7 peak 9216\npeak_rss of process 9216 at 2\n"
+     "rss_delta of process 101376 at 5\ngpu_rss of process 7168 at 6\nnote skipped 1\n"},
     {"a name behind many words, or in a long one",
      "RSS: 4 KiB\nafter the checkpoint with the states of all optimizers and schedulers came in: "
      "RSS: 9 KiB\n"
