@@ -170,7 +170,8 @@ static bool is_part(const char *name)
 /* "[GPU 0] memory usage: 5 GB": that of the device, if it is not said whose. */
 static bool is_of_device(const struct mt_text_pair *p)
 {
-    static const char *const own[] = {"rss", "resident", "cpu", "process", "host", "ram", NULL};
+    static const char *const own[] = {"rss",     "resident", "vmhwm", "cpu",
+                                      "process", "host",     "ram",   NULL};
     return p->device && !has(p->name, own);
 }
 
@@ -201,8 +202,8 @@ static bool is_last(const char *name, const char **end, const char *const *words
  * the GPU" or "after cuda init" says when it was so. */
 static bool is_behind_device(const char *name, const char *end)
 {
-    static const char *const between[] = {"peak",   "max", "maximum", "current",
-                                          "memory", "mem", "process", NULL};
+    static const char *const between[] = {"peak",    "max",   "maximum", "current", "memory", "mem",
+                                          "process", "usage", "cpu",     "ram",     NULL};
     static const char *const links[] = {"the", "this", "a", NULL};
     static const char *const whens[] = {"to",        "on",       "with",    "without", "import",
                                         "importing", "imported", "loading", "using",   "after",
@@ -233,10 +234,13 @@ static bool is_before_device(const char *behind)
     return false;
 }
 
-/* Whether the name, which has an rss, is that of a device's. */
+/* Whether the name, of an rss or a memory usage, is that of a device's. */
 static bool is_devices(const char *name)
 {
-    const char *at = strstr(name, "rss"), *end;
+    static const char *const words[] = {"rss", "resident", "vmhwm"};
+    const char *at = NULL, *end;
+    for (size_t i = 0; i < MT_ARRAY_LEN(words) && !at; i++)
+        at = strstr(name, words[i]);
     if (!at)
         return has(name, of_devices);
     for (end = at; *end && *end != ' ';)

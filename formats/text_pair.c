@@ -137,11 +137,12 @@ static bool is_step_of(const struct mt_text_pair *p, const char *s, size_t n)
     return i == n && mt_text_step_word(p->name);
 }
 
-/* Whether a sign is there, with a size behind it, right behind an rss: "rss: '5 MB'", "RSS (5 MB)",
- * "RSS ~5 MB". Double quotes are JSON's, which may be of many processes. */
+/* Whether a sign is there, with a size behind it, behind an rss: "rss: '5 MB'", "RSS used: ~5 MB",
+ * in brackets right behind it: "RSS (5 MB)". Double quotes are JSON's, which may be of many
+ * processes. */
 static bool is_signed_size(const char *name, const char *p, const char *end)
 {
-    const char *last = strrchr(name, ' ');
+    const char *last = memchr("([", *p, 2) ? strrchr(name, ' ') : NULL;
     size_t n = 0;
     if (!memchr("'([~", *p, 4) || !is_digit(p + 1, end) || !mt_text_says_rss(last ? last : name))
         return false;

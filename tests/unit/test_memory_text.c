@@ -85,6 +85,15 @@ static const struct text_file {
      "rss_b=98\nrss_kib=1G\ngpu_rss_kib=7\nrss_kib=5\n",
      "samples 7 from 0\nprocess 3072..5120 until 7 peak 9216\npeak_rss of process 9216 at 2\n"
      "rss_delta of process 101376 at 5\ngpu_rss of process 7168 at 6\nnote skipped 1\n"},
+    {"a device that says when, and other words for the rss; signs behind more words",
+     "After import torch: resident memory: 1 KiB\nresident set after moving to GPU: 2 KiB\n"
+     "Model on cuda: VmHWM: 9 KiB\nRSS used: ~3 KiB\nPeak RSS after training: '8 KiB'\n"
+     "GPU resident memory: 99 KiB\nsystem CPU RSS: 98 KiB\nGPU memory usage (RSS): 97 KiB\n"
+     "resident memory on cuda: 96 KiB\nRSS of a limit (95 KiB)\n",
+     "samples 8 from 0\nprocess 1024..3072 until 4 peak 9216\npeak_rss of process 9216 at 3\n"
+     "peak_rss of process 8192 at 5\ngpu_resident_memory of process 101376 at 6\n"
+     "gpu_memory_usage_rss of process 99328 at 7\n"
+     "resident_memory_on_cuda of process 98304 at 8\n"},
     {"a name behind many words, or in a long one",
      "RSS: 4 KiB\nafter the checkpoint with the states of all optimizers and schedulers came in: "
      "RSS: 9 KiB\n"
