@@ -1,7 +1,10 @@
 #include "formats/text_line.h"
 
+#include "formats/text_pattern.h"
 #include "lib/base/mem.h"
+#include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 void mt_text_line_init(struct mt_text_line *l)
 {
@@ -142,4 +145,76 @@ void mt_text_line_pairs(struct mt_text_line *l)
         *mt_vec_push(&l->pairs) = p;
     }
     set_unclear(l);
+}
+
+/* Whether a word of the line, of letters, is one for the rss of a process. */
+static bool names_rss(const struct mt_text_line *l)
+{
+    static const char *const words[] = {"rss", "vmrss", "maxrss", "vmhwm", "resident"};
+    for (const char *s = l->plain.s, *end = s + l->plain.n; s < end;) {
+        const char *from = s;
+        while (s < end && isalpha((unsigned char)*s))
+            s++;
+        const bool may = s - from >= 3 && s - from <= 8; /* as long as the words are */
+        for (size_t i = 0; i < MT_ARRAY_LEN(words) && may; i++)
+            if (strlen(words[i]) == (size_t)(s - from) &&
+                strncasecmp(words[i], from, (size_t)(s - from)) == 0)
+                return true;
+        s += s == from;
+    }
+    return false;
+}
+
+/* Whether it is an rss, or would be none of the process's if it had a unit. */
+static bool tells_rss(const struct mt_text_pair *p)
+{
+    struct mt_text_pair sized = *p;
+    if (!mt_text_says_rss(p->name) || p->meaning > MT_PAIR_STEP)
+        return mt_text_says_rss(p->name);
+    sized.unit = 1;
+    mt_text_pair_mean(&sized, NULL);
+    return !is_rss(&sized);
+}
+
+/* Whether the number at s is that of a pair which is understood; *next: the pair to look at first,
+ * as numbers come in their order. */
+static bool is_understood(const struct mt_text_line *l, const char *s, size_t *next)
+{
+    while (*next < l->pairs.n && l->pairs.v[*next].number < s)
+        ++*next;
+    const struct mt_text_pair *p = &l->pairs.v[*next];
+    return *next < l->pairs.n && p->number == s && p->meaning > MT_PAIR_STEP;
+}
+
+/* The bytes of a number at s, with its digits behind the point; 0: it is part of a word. */
+static size_t number_at(const char *s, const char *start, const char *end)
+{
+    size_t n = 0;
+    if (s > start && (isalnum((unsigned char)s[-1]) || strchr("_.,", s[-1])))
+        return 0;
+    while (s + n < end && (isdigit((unsigned char)s[n]) || (n && strchr(".,", s[n]))))
+        n++;
+    return n;
+}
+
+bool mt_text_line_is_unread(const struct mt_text_line *l)
+{
+    const char *start = l->plain.s, *end = start + l->plain.n;
+    for (size_t i = 0; i < l->pairs.n; i++)
+        if (tells_rss(&l->pairs.v[i]))
+            return false;
+    if (!l->plain.n || !names_rss(l))
+        return false;
+    size_t next = 0;
+    for (const char *s = start; s < end; s++) {
+        const size_t n = number_at(s, start, end);
+        const char *unit = s + n + (s + n < end && s[n] == ' ');
+        size_t unit_n = 0;
+        while (unit + unit_n < end && isalpha((unsigned char)unit[unit_n]))
+            unit_n++;
+        if (n && unit_n && mt_text_unit(unit, unit_n) && !is_understood(l, s, &next))
+            return true;
+        s += n;
+    }
+    return false;
 }

@@ -21,5 +21,7 @@ void mt_text_line_free(struct mt_text_line *l);
 size_t mt_text_line_next(struct mt_text_line *l, const char *s, size_t n);
 /* Its owners, and its pairs with what they mean. */
 void mt_text_line_pairs(struct mt_text_line *l);
+/* Whether it names an rss, and a size that no pair has, which may be that: "| RSS | 5 GB |". */
+bool mt_text_line_is_unread(const struct mt_text_line *l);
 
 #endif

@@ -125,27 +125,35 @@ static void tell_apart(struct mt_text_names *n, struct mt_text_line *line,
     }
 }
 
-static void add_unread(struct mt_text_names *n, const struct mt_text_pair *p, int64_t offset)
+/* false: there are too many. */
+static bool add_unread(struct mt_text_names *n, const struct mt_text_pair *p, bool sized,
+                       int64_t offset)
 {
     size_t i = 0;
     while (i < n->unread.n && strcmp(n->unread.v[i].name, p->name) != 0)
         i++;
     if (i == MOST)
-        return;
+        return false;
     if (i == n->unread.n) {
         struct mt_text_unread *u = mt_vec_push(&n->unread);
         *u = (struct mt_text_unread){.offset = offset};
         memcpy(u->name, p->name, sizeof u->name);
     }
     n->unread.v[i].line_n++;
+    n->unread.v[i].sized |= sized;
+    return true;
 }
 
 void mt_text_names_tell(struct mt_text_names *n, struct mt_text_line *line,
                         struct mt_recording *rec, int64_t offset)
 {
+    bool sized = mt_text_line_is_unread(line);
     for (size_t i = 0; i < line->pairs.n; i++)
-        if (line->pairs.v[i].meaning == MT_PAIR_UNREAD)
-            add_unread(n, &line->pairs.v[i], offset);
+        if (line->pairs.v[i].meaning == MT_PAIR_UNREAD &&
+            add_unread(n, &line->pairs.v[i], sized, offset))
+            sized = false;
+    if (sized)
+        mt_rec_note(rec, MT_NOTE_SKIPPED, offset, 0);
     if (line_has(line, MT_PAIR_LEVEL))
         tell_apart(n, line, MT_PAIR_LEVEL, rec, offset);
     if (line_has(line, MT_PAIR_PEAK))
@@ -156,7 +164,8 @@ void mt_text_names_note(const struct mt_text_names *n, struct mt_recording *rec)
 {
     for (size_t i = 0; i < n->unread.n; i++) {
         const struct mt_text_unread *u = &n->unread.v[i];
-        if (strcmp(u->name, n->main_name[0]) == 0 || strcmp(u->name, n->main_name[1]) == 0)
+        if (u->sized || strcmp(u->name, n->main_name[0]) == 0 ||
+            strcmp(u->name, n->main_name[1]) == 0)
             mt_rec_note_n(rec, MT_NOTE_SKIPPED, u->line_n, u->offset);
     }
 }

@@ -17,6 +17,7 @@ struct mt_text_names {
         char name[MT_PAIR_NAME]; /* of the process's memory; its number is none of bytes in */
         uint64_t line_n;         /* so many lines */
         int64_t offset;          /* of the first of these, bytes */
+        bool sized;              /* a line has a size that may be it */
     })
     unread;
     uint64_t foreign_n; /* of names that may be those of another process */
@@ -30,8 +31,8 @@ void mt_text_names_tell(struct mt_text_names *n, struct mt_text_line *line,
 /* The metric of a name that is not the process's rss nor its peak; "": none. */
 void mt_text_names_metric(const char *name, char metric[MT_TEXT_NAME]);
 
-/* At the end: what other lines say in bytes is lost where it cannot be read, for the peak may have
- * been there. */
+/* At the end: what other lines say in bytes, or what may be in bytes, is lost where it cannot be
+ * read, for the peak may have been there. */
 void mt_text_names_note(const struct mt_text_names *n, struct mt_recording *rec);
 void mt_text_names_free(struct mt_text_names *n);
 

@@ -79,7 +79,18 @@ static const struct text_file {
      "RSS limit at step 6: 99 KiB\nRSS after step 7, 98 KiB\nGPU RSS at step 8: 97 KiB\nRSS 10:00 "
      "96 KiB\nmemory usage at step 9: 95 KiB\n",
      "samples 6 from 0\nprocess 1024..5120 until 6 peak 9216\npeak_rss of process 9216 at 2\n"
-     "steps 3 4 5 6 7 8 9\n"},
+     "steps 3 4 5 6 7 8 9\nnote skipped 2\n"},
+    {"an rss and a size that may be it",
+     "RSS: 1 KiB\n| RSS | 9 KiB |\nRSS\t9 KiB\n9 KiB RSS\n{\"rss\": \"9 KiB\"}\nRSS range 1 - 9 "
+     "KiB\n"
+     "RSS after layer 12 of 24: 9 KiB\nRSS after layer 13 of 24: 9 KiB\nRSS: 2 KiB\n",
+     "samples 2 from 0\nprocess 1024..2048 until 2 peak 2048\nnote skipped 7\n"},
+    {"an rss and a size that is of something else",
+     "RSS: 1 KiB\nacross 9 KiB\nGPU memory 9 KiB, rss unknown\nRSS limit at step "
+     "4: "
+     "9 KiB\nGPU RSS in epoch 2: 9 KiB\nRSS feed of 9 items, 0x9 KiB, 9 kilometers\nRSS: 2 KiB\n",
+     "samples 4 from 0\nprocess 1024..2048 until 4 peak 2048\ngpu_memory of process 9216 at "
+     "2\nsteps 4\n"},
     {"names that end in their unit",
      "rss_kib=3\npeak_rss_kib: 9 rss_kib=4\nRSS in KiB: 5\nrss_kib=8 KiB\nrss_delta_kib=99\n"
      "rss_b=98\nrss_kib=1G\ngpu_rss_kib=7\nrss_kib=5\n",
@@ -93,7 +104,7 @@ static const struct text_file {
      "samples 8 from 0\nprocess 1024..3072 until 4 peak 9216\npeak_rss of process 9216 at 3\n"
      "peak_rss of process 8192 at 5\ngpu_resident_memory of process 101376 at 6\n"
      "gpu_memory_usage_rss of process 99328 at 7\n"
-     "resident_memory_on_cuda of process 98304 at 8\n"},
+     "resident_memory_on_cuda of process 98304 at 8\nnote skipped 1\n"},
     {"a name behind many words, or in a long one",
      "RSS: 4 KiB\nafter the checkpoint with the states of all optimizers and schedulers came in: "
      "RSS: 9 KiB\n"
