@@ -71,10 +71,10 @@ static void describe_rising(struct ends *e)
             e->sites.each ? "from dump to dump" : "through the later half of the recording",
             mt_human_plural(e->rising.n, "site", sites), mt_human_bytes(e->rising.bytes, bytes));
     if (e->rose.n)
-        mt_report_footer(
-            e->r, "may leak, as it rose at times, still does, and never fell%s: %s by %s",
-            e->sites.each ? "" : " in the later half of the recording",
-            mt_human_plural(e->rose.n, "site", sites), mt_human_bytes(e->rose.bytes, bytes));
+        mt_report_footer(e->r, "may leak, as it rose at times, and still does%s: %s by %s",
+                         e->sites.each ? "" : " in the later half of the recording",
+                         mt_human_plural(e->rose.n, "site", sites),
+                         mt_human_bytes(e->rose.bytes, bytes));
 }
 
 static bool rises(const struct mt_site_trend *moments)
@@ -82,10 +82,12 @@ static bool rises(const struct mt_site_trend *moments)
     return moments && moments->trend == MT_TREND_RISES;
 }
 
-/* Between two dumps that hold the same it may have paused. What is full does not go on. */
+/* Between two dumps that hold the same, or less, it may have paused. What is full does not go on.
+ */
 static bool may_rise(const struct ends *e, const struct mt_site_trend *moments)
 {
-    return e->dumps && moments && moments->trend == MT_TREND_ROSE && moments->goes_on;
+    return e->dumps && moments && moments->goes_on &&
+           (moments->trend == MT_TREND_ROSE || moments->trend == MT_TREND_DIPS);
 }
 
 static void count(struct sites *sites, const struct mt_site_trend *site)

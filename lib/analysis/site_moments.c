@@ -92,6 +92,8 @@ static void judge_dumps(const struct reading *r, struct mt_site_trend *site, int
     for (size_t i = 0; i < n; i++)
         held[i] = r->levels.v[i].bytes;
     site->trend = n >= MT_RUN_ENDS_MIN ? mt_trend_of(held, n) : MT_TREND_UNKNOWN;
+    if (site->trend == MT_TREND_SWINGS && mt_trend_has_dips(r->levels.v, n))
+        site->trend = MT_TREND_DIPS;
     if (site->trend != MT_TREND_UNKNOWN) {
         site->grew = mt_wrap_sub(held[n - 1], held[0]);
         *passed = r->levels.v[n - 1].t - r->levels.v[0].t;

@@ -5,8 +5,10 @@
 #include <math.h>
 
 const char *const mt_trend_names[MT_TREND_N] = {
-    [MT_TREND_RISES] = "rises",       [MT_TREND_ROSE] = "rose",          [MT_TREND_CAME] = "came",
-    [MT_TREND_CONSTANT] = "constant", [MT_TREND_SWINGS] = "up and down", [MT_TREND_FELL] = "fell",
+    [MT_TREND_RISES] = "rises",       [MT_TREND_ROSE] = "rose",
+    [MT_TREND_CAME] = "came",         [MT_TREND_DIPS] = "rises with dips",
+    [MT_TREND_CONSTANT] = "constant", [MT_TREND_SWINGS] = "up and down",
+    [MT_TREND_FELL] = "fell",
 };
 
 enum mt_trend mt_trend_of(const int64_t *held, size_t n)
@@ -83,6 +85,11 @@ enum mt_trend mt_trend_of_moments(const struct mt_trend_level *levels, size_t n,
     if (rises && falls)
         return MT_TREND_SWINGS;
     return rises ? MT_TREND_ROSE : falls ? MT_TREND_FELL : MT_TREND_CONSTANT;
+}
+
+bool mt_trend_has_dips(const struct mt_trend_level *levels, size_t n)
+{
+    return n > PARTS && parts_rise(levels, n, PARTS);
 }
 
 bool mt_trend_goes_on(const struct mt_trend_level *levels, size_t n)

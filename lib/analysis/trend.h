@@ -13,6 +13,7 @@ enum mt_trend {
     MT_TREND_UNKNOWN,
     MT_TREND_RISES,    /* from each time to the next */
     MT_TREND_ROSE,     /* at some, and never fell */
+    MT_TREND_DIPS,     /* it falls at times, but rises over all (mt_trend_has_dips) */
     MT_TREND_CAME,     /* it held nothing, came once, and stayed as it is */
     MT_TREND_CONSTANT, /* the same at all of them */
     MT_TREND_SWINGS,   /* rises and falls */
@@ -41,6 +42,10 @@ enum mt_trend mt_trend_of_moments(const struct mt_trend_level *levels, size_t n,
                                   int64_t *grew, int64_t *passed);
 /* Whether there are enough moments for that. */
 bool mt_trend_can_tell(const struct mt_trend_level *levels, size_t n, int64_t end_t);
+
+/* Whether levels that go up and down rise over all: of four parts of them, each holds more than the
+ * one before, at the least and at the most. */
+bool mt_trend_has_dips(const struct mt_trend_level *levels, size_t n);
 
 /* Whether it still rises: since the last rise no more moments have passed than lie between two. */
 bool mt_trend_goes_on(const struct mt_trend_level *levels, size_t n);

@@ -252,6 +252,8 @@ def pauses():
         "once": ([500, 500, 900, 900, 900, 900], 0),
         "last": ([500, 500, 500, 900], 3),
         "swings": ([500, 600, 500, 600, 500, 700], 0),
+        "dips": ([100, 200, 180, 300, 400, 390, 500, 600, 590, 700], 3),
+        "warm-up": ([100, 200, 1000, 900, 1000, 900, 1000, 900], 0),
         "much": ([i - max(0, min(i - 24, 6)) for i in range(1, 41)], 3),
         "stopped": ([min(i, 30) for i in range(1, 41)], 0),
     }
@@ -260,6 +262,7 @@ def pauses():
         m.run("import", "--series", "--values", "at-end", "--name", name, *files, codes=(0,))
         m.check(code_of(name) == want, "pauses", name, code_of(name))
         m.check(("may leak" in m.run("leaks", name)[1]) == (want == 3), "pauses", name, "says so")
+    m.check(m.rows("leaks", "dips")[0]["trend"] == "rises with dips", "pauses", m.rows("leaks", "dips"))
     m.check(code_of("quiet", "--min", "1MiB") == 0, "pauses", "by less than is asked for")
 
 

@@ -90,6 +90,23 @@ static void test_goes_on(void **state)
     assert_int_equal(mt_trend_goes_on(v, row->n), row->want);
 }
 
+static const struct goes_on_row dips_rows[] = {
+    {"it falls at times", {1, 3, 2, 4, 5, 4, 6, 7, 6, 8}, 10, true},
+    {"it falls at the end", {1, 2, 3, 5, 4}, 5, true},
+    {"it rose in the first half", {1, 2, 9, 8, 9, 8, 9, 8}, 8, false},
+    {"it falls by too much", {1, 3, 2, 4, 1, 6, 7, 8}, 8, false},
+    {"four levels tell no dip", {1, 2, 3, 4}, 4, false},
+};
+
+static void test_dips(void **state)
+{
+    const struct goes_on_row *row = *state;
+    struct mt_trend_level v[10];
+    for (size_t i = 0; i < row->n; i++)
+        v[i] = (struct mt_trend_level){(int64_t)i * 10, row->bytes[i]};
+    assert_int_equal(mt_trend_has_dips(v, row->n), row->want);
+}
+
 #define SECOND INT64_C(1000000000)
 
 static const struct rate_row {
@@ -117,6 +134,7 @@ int main(void)
     ROWS_ADD(&tests, test_runs, runs_rows);
     ROWS_ADD(&tests, test_moments, moments_rows);
     ROWS_ADD(&tests, test_goes_on, goes_on_rows);
+    ROWS_ADD(&tests, test_dips, dips_rows);
     ROWS_ADD(&tests, test_rate, rate_rows);
     return ROWS_RUN(&tests, "trend");
 }
