@@ -356,6 +356,13 @@ void mt_check_rule(const struct mt_rule *rule, const struct mt_repeats *new,
 
 static const char none_matches[] = "no site matches this op and scope";
 
+/* Whether a run that counts calls has none of an op and scope that the baseline has: it did not run,
+ * or has another name. Elsewhere a site without a call holds nothing. */
+static bool did_not_run(const struct mt_measured *m, const struct mt_baseline_device *d)
+{
+    return !m->found && d->v[MT_FIG_CALLS_N] > 0;
+}
+
 /* What was measured with the limit. */
 static void compare(const struct mt_rule *rule, const struct mt_repeats *new,
                     const struct mt_repeats *base, bool same_run, const struct mt_check_side *side,
@@ -377,6 +384,9 @@ static void compare(const struct mt_rule *rule, const struct mt_repeats *new,
     out->nothing_matches = mt_check_is_partial(rule) && !found;
     if (out->nothing_matches)
         mt_check_open(out, none_matches);
+    else if (mt_check_is_partial(rule) && did_not_run(m, d))
+        mt_check_open(out, "the run has no call of this op and scope, the baseline has; if that is "
+                           "meant, take a new baseline");
     else if (repeats_alike(new, out))
         judge(out);
     doubt_part(m, out);
