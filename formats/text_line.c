@@ -197,6 +197,29 @@ static size_t number_at(const char *s, const char *start, const char *end)
     return n;
 }
 
+static size_t letters_at(const char *s, const char *end)
+{
+    size_t n = 0;
+    while (s + n < end && isalpha((unsigned char)s[n]))
+        n++;
+    return n;
+}
+
+/* Whether a unit of bytes is at s, and none of a rate: "MB/s". */
+static bool is_unit(const char *s, const char *end)
+{
+    static const char *const times[] = {"s", "sec", "second", "min", "minute", "h", "hour", "step"};
+    const size_t n = letters_at(s, end);
+    if (!n || !mt_text_unit(s, n))
+        return false;
+    const char *of = s + n + (s + n < end);
+    const size_t of_n = of[-1] == '/' ? letters_at(of, end) : 0;
+    for (size_t i = 0; i < MT_ARRAY_LEN(times) && of_n; i++)
+        if (strlen(times[i]) == of_n && strncasecmp(times[i], of, of_n) == 0)
+            return false;
+    return true;
+}
+
 bool mt_text_line_is_unread(const struct mt_text_line *l)
 {
     const char *start = l->plain.s, *end = start + l->plain.n;
@@ -209,10 +232,7 @@ bool mt_text_line_is_unread(const struct mt_text_line *l)
     for (const char *s = start; s < end; s++) {
         const size_t n = number_at(s, start, end);
         const char *unit = s + n + (s + n < end && s[n] == ' ');
-        size_t unit_n = 0;
-        while (unit + unit_n < end && isalpha((unsigned char)unit[unit_n]))
-            unit_n++;
-        if (n && unit_n && mt_text_unit(unit, unit_n) && !is_understood(l, s, &next))
+        if (n && is_unit(unit, end) && !is_understood(l, s, &next))
             return true;
         s += n;
     }

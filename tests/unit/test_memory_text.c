@@ -88,7 +88,8 @@ static const struct text_file {
     {"an rss and a size that is of something else",
      "RSS: 1 KiB\nacross 9 KiB\nGPU memory 9 KiB, rss unknown\nRSS limit at step "
      "4: "
-     "9 KiB\nGPU RSS in epoch 2: 9 KiB\nRSS feed of 9 items, 0x9 KiB, 9 kilometers\nRSS: 2 KiB\n",
+     "9 KiB\nGPU RSS in epoch 2: 9 KiB\nRSS feed of 9 items, 0x9 KiB, 9 kilometers\n"
+     "RSS leaks 9 KiB/h, read 9 KiB/s\nRSS: 2 KiB\n",
      "samples 4 from 0\nprocess 1024..2048 until 4 peak 2048\ngpu_memory of process 9216 at "
      "2\nsteps 4\n"},
     {"names that end in their unit",
