@@ -147,24 +147,6 @@ void mt_text_line_pairs(struct mt_text_line *l)
     set_unclear(l);
 }
 
-/* Whether a word of the line, of letters, is one for the rss of a process. */
-static bool names_rss(const struct mt_text_line *l)
-{
-    static const char *const words[] = {"rss", "vmrss", "maxrss", "vmhwm", "resident"};
-    for (const char *s = l->plain.s, *end = s + l->plain.n; s < end;) {
-        const char *from = s;
-        while (s < end && isalpha((unsigned char)*s))
-            s++;
-        const bool may = s - from >= 3 && s - from <= 8; /* as long as the words are */
-        for (size_t i = 0; i < MT_ARRAY_LEN(words) && may; i++)
-            if (strlen(words[i]) == (size_t)(s - from) &&
-                strncasecmp(words[i], from, (size_t)(s - from)) == 0)
-                return true;
-        s += s == from;
-    }
-    return false;
-}
-
 /* Whether it is an rss, or would be none of the process's if it had a unit. */
 static bool tells_rss(const struct mt_text_pair *p)
 {
@@ -226,7 +208,7 @@ bool mt_text_line_is_unread(const struct mt_text_line *l)
     for (size_t i = 0; i < l->pairs.n; i++)
         if (tells_rss(&l->pairs.v[i]))
             return false;
-    if (!l->plain.n || !names_rss(l))
+    if (!l->plain.n || !mt_text_rss(start, l->plain.n))
         return false;
     size_t next = 0;
     for (const char *s = start; s < end; s++) {

@@ -4,10 +4,10 @@
 #include "lib/base/mem.h"
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 static const int64_t micro = 1000 * 1000;
 
-static const char *const rss[] = {"rss", "resident", "vmhwm", NULL};
 static const char *const most[] = {"max",        "peak",       "vmhwm",   "hwm",
                                    "high-water", "high water", "highest", NULL};
 
@@ -19,9 +19,44 @@ static bool has(const char *name, const char *const *words)
     return false;
 }
 
+/* Whether the word for an rss at p is part of a word that means something else. In "ru_maxrss" and
+ * "processRss" it means that. */
+static bool is_in_other(const char *s, const char *p, size_t n, const char *end)
+{
+    static const char *const others[] = {"hrss",         "rssi",        "president", "presidents",
+                                         "presidential", "residential", "residents"};
+    static const char feed[] = " feed";
+    const char *to = p + n;
+    if ((size_t)(end - to) >= sizeof feed - 1 && strncasecmp(to, feed, sizeof feed - 1) == 0)
+        return true;
+    while (p > s && isalpha((unsigned char)p[-1]))
+        p--;
+    while (to < end && isalpha((unsigned char)*to))
+        to++;
+    for (size_t i = 0; i < MT_ARRAY_LEN(others); i++)
+        if (strlen(others[i]) == (size_t)(to - p) &&
+            strncasecmp(others[i], p, (size_t)(to - p)) == 0)
+            return true;
+    return false;
+}
+
+const char *mt_text_rss(const char *s, size_t n)
+{
+    static const char *const words[] = {"rss", "resident", "vmhwm"};
+    const char *end = s + n;
+    for (size_t i = 0; i < MT_ARRAY_LEN(words); i++) {
+        const size_t k = strlen(words[i]);
+        for (const char *p = s; (size_t)(end - p) >= k; p++)
+            if ((*p | ' ') == *words[i] && strncasecmp(p, words[i], k) == 0 &&
+                !is_in_other(s, p, k, end))
+                return p;
+    }
+    return NULL;
+}
+
 bool mt_text_says_rss(const char *name)
 {
-    return has(name, rss);
+    return mt_text_rss(name, strlen(name)) != NULL;
 }
 
 static bool ends_in(const char *name, const char *end)
@@ -59,8 +94,7 @@ static bool is_no_level(const char *name)
                                         "increment", "gain",   "gained",     "freed",  "allowed",
                                         "min",       "budget", "threshold",  "target", "expected",
                                         "avg",       "mean"};
-    const char *of = strstr(name, "rss");
-    of = of ? of : strstr(name, "resident");
+    const char *of = mt_text_rss(name, strlen(name));
     of = of ? of : strstr(name, "memory usage");
     for (size_t i = 0; of && i < MT_ARRAY_LEN(words); i++) {
         const size_t n = strlen(words[i]);
@@ -109,7 +143,7 @@ static bool has_word(const char *name, const char *word)
 static bool is_own(const char *name)
 {
     static const char *const own[] = {"process", "python", "program", "cpu"};
-    bool found = has(name, rss) || !strstr(name, "memory usage");
+    bool found = mt_text_says_rss(name) || !strstr(name, "memory usage");
     for (size_t i = 0; i < MT_ARRAY_LEN(own) && !found; i++)
         found = has_word(name, own[i]);
     return found;
@@ -237,10 +271,7 @@ static bool is_before_device(const char *behind)
 /* Whether the name, of an rss or a memory usage, is that of a device's. */
 static bool is_devices(const char *name)
 {
-    static const char *const words[] = {"rss", "resident", "vmhwm"};
-    const char *at = NULL, *end;
-    for (size_t i = 0; i < MT_ARRAY_LEN(words) && !at; i++)
-        at = strstr(name, words[i]);
+    const char *at = mt_text_rss(name, strlen(name)), *end;
     if (!at)
         return has(name, of_devices);
     for (end = at; *end && *end != ' ';)
@@ -257,7 +288,7 @@ static enum mt_pair_meaning meaning_of(const struct mt_text_pair *p)
 {
     static const char *const others[] = {"mem",  "alloc", "reserv", "heap", "cuda", "gpu",
                                          "swap", "uss",   "pss",    "vms",  NULL};
-    const bool resident = (has(p->name, rss) || is_usage(p->name)) && !is_devices(p->name);
+    const bool resident = (mt_text_says_rss(p->name) || is_usage(p->name)) && !is_devices(p->name);
     const bool process = resident && (is_own(p->name) || is_any_peak(p->name)) &&
                          !is_no_level(p->name) && !is_of_others(p->name) && !is_part(p->name) &&
                          !is_of_device(p);
@@ -280,7 +311,7 @@ static bool take_traced(struct mt_text_pair *p, struct mt_text_pair *before)
                       was[] = "peak was";
     const char *name = before ? strstr(before->name, current) : NULL;
     if (!name || !p->unit || before->meaning < MT_PAIR_LEVEL || !has(p->name, most) ||
-        has(p->name, rss))
+        mt_text_says_rss(p->name))
         return false;
     if (strcmp(name, is) == 0 && strcmp(p->name, was) == 0 && p->unit == before->unit &&
         p->unit == 1 << 20) {

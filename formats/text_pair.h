@@ -43,7 +43,10 @@ void mt_text_pair_mean(struct mt_text_pair *p, struct mt_text_pair *before);
 /* Whether it is the rss of the process or its peak, and its name says so: a "peak memory usage"
  * is, but only in a text that names the process's memory elsewhere. */
 bool mt_text_pair_is_own(const struct mt_text_pair *p);
-/* Whether a name has one of the words for an rss. */
+/* Where a word for an rss is in the n bytes at s, perhaps as part of a longer one; NULL: nowhere.
+ */
+const char *mt_text_rss(const char *s, size_t n);
+/* Whether a name has one. */
 bool mt_text_says_rss(const char *name);
 /* Its bytes; false: too many. */
 bool mt_text_pair_bytes(const struct mt_text_pair *p, int64_t *bytes);

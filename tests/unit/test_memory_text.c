@@ -83,8 +83,9 @@ static const struct text_file {
     {"an rss and a size that may be it",
      "RSS: 1 KiB\n| RSS | 9 KiB |\nRSS\t9 KiB\n9 KiB RSS\n{\"rss\": \"9 KiB\"}\nRSS range 1 - 9 "
      "KiB\n"
-     "RSS after layer 12 of 24: 9 KiB\nRSS after layer 13 of 24: 9 KiB\nRSS: 2 KiB\n",
-     "samples 2 from 0\nprocess 1024..2048 until 2 peak 2048\nnote skipped 7\n"},
+     "RSS after layer 12 of 24: 9 KiB\nRSS after layer 13 of 24: 9 KiB\n| processRss | 9 KiB |\n"
+     "RSS: 2 KiB\n",
+     "samples 2 from 0\nprocess 1024..2048 until 2 peak 2048\nnote skipped 8\n"},
     {"an rss and a size that is of something else",
      "RSS: 1 KiB\nacross 9 KiB\nGPU memory 9 KiB, rss unknown\nRSS limit at step "
      "4: "
@@ -92,6 +93,12 @@ static const struct text_file {
      "RSS leaks 9 KiB/h, read 9 KiB/s\nRSS: 2 KiB\n",
      "samples 4 from 0\nprocess 1024..2048 until 4 peak 2048\ngpu_memory of process 9216 at "
      "2\nsteps 4\n"},
+    {"words with letters of an rss that mean something else, and those that mean it",
+     "RSS: 1 KiB\npresident: 9 KiB\nhRSS 9 KiB\nrss feed size 9 KiB\nresidential proxies: 9 KiB\n"
+     "9 KiB of RSS feeds, rssi 9 KiB\nru_maxrss: 8 KiB\nprocessRss=2 KiB\nrss_mem 3 KiB\n"
+     "peakRss: 7 KiB\nrssNow 2 KiB\nresident_size: 3 KiB\n",
+     "samples 7 from 0\nprocess 1024..3072 until 7 peak 8192\npeak_rss of process 8192 at 2\n"
+     "peak_rss of process 7168 at 5\n"},
     {"names that end in their unit",
      "rss_kib=3\npeak_rss_kib: 9 rss_kib=4\nRSS in KiB: 5\nrss_kib=8 KiB\nrss_delta_kib=99\n"
      "rss_b=98\nrss_kib=1G\ngpu_rss_kib=7\nrss_kib=5\n",
