@@ -153,7 +153,7 @@ void mt_text_names_tell(struct mt_text_names *n, struct mt_text_line *line,
             add_unread(n, &line->pairs.v[i], sized, offset))
             sized = false;
     if (sized)
-        mt_rec_note(rec, MT_NOTE_SKIPPED, offset, 0);
+        mt_rec_note(rec, MT_NOTE_UNREAD, offset, 0);
     if (line_has(line, MT_PAIR_LEVEL))
         tell_apart(n, line, MT_PAIR_LEVEL, rec, offset);
     if (line_has(line, MT_PAIR_PEAK))
@@ -166,7 +166,7 @@ void mt_text_names_note(const struct mt_text_names *n, struct mt_recording *rec)
         const struct mt_text_unread *u = &n->unread.v[i];
         if (u->sized || strcmp(u->name, n->main_name[0]) == 0 ||
             strcmp(u->name, n->main_name[1]) == 0)
-            mt_rec_note_n(rec, MT_NOTE_SKIPPED, u->line_n, u->offset);
+            mt_rec_note_n(rec, MT_NOTE_UNREAD, u->line_n, u->offset);
     }
 }
 

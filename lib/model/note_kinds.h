@@ -8,6 +8,7 @@
 
 enum mt_note_kind {
     MT_NOTE_SKIPPED,        /* damaged events left out */
+    MT_NOTE_UNREAD,         /* lines whose rss, or what may be it, was not understood */
     MT_NOTE_CUT,            /* the file ends early (--partial) */
     MT_NOTE_CUT_THREADS,    /* the same, and records stand thread by thread */
     MT_NOTE_CUT_ORDER,      /* the same, and records of a thread stand in no order of time */

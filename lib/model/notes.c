@@ -6,6 +6,7 @@
 
 const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_SKIPPED] = "skipped",
+    [MT_NOTE_UNREAD] = "unread",
     [MT_NOTE_CUT] = "cut",
     [MT_NOTE_CUT_THREADS] = "cut_threads",
     [MT_NOTE_CUT_ORDER] = "cut_order",
@@ -94,6 +95,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
 const unsigned mt_note_about[MT_NOTE_N] = {
 #define ABOUT(what) MT_ABOUT_##what
     [MT_NOTE_SKIPPED] = ABOUT(ALL),
+    [MT_NOTE_UNREAD] = ABOUT(ALL),
     [MT_NOTE_CUT] = ABOUT(ALL),
     [MT_NOTE_CUT_THREADS] = ABOUT(LEVELS),
     [MT_NOTE_CUT_ORDER] = ABOUT(LEVELS),
@@ -182,6 +184,8 @@ const unsigned mt_note_about[MT_NOTE_N] = {
 /* %N count, %O first offset, %B bytes, %D detail; "thing/things" picks by count. */
 static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_SKIPPED] = "%N damaged event/events left out{, the first at byte %O}",
+    [MT_NOTE_UNREAD] = "%N line/lines with an rss, or what may be one, was/were left out, as it "
+                       "cannot be read{, the first at byte %O}; import --pattern says what it is",
     [MT_NOTE_CUT] = "the file ends early, at byte %O; what was complete is kept",
     [MT_NOTE_CUT_THREADS] =
         "records stand thread by thread, and those of the last threads are lost: memory may have "

@@ -93,10 +93,11 @@ enum mt_gap {
     MT_GAP_THREADS = 131072, /* what is lost is not the end alone, frees among it */
     MT_GAP_YIELDED = 262144, /* the recorder stopped for another one of the program's own */
     MT_GAP_STATE = 524288,   /* asked for an optimizer's state: whose steps nothing marks */
+    MT_GAP_UNREAD = 1048576, /* lines of a text were left out, which may have had more */
     MT_GAP_OWNERS = 65536,   /* one process wrote it, or several that are not told apart */
     /* All of these: something that happened in the recording is lost, or taken for another. */
-    MT_GAPS_INSIDE =
-        1023 | MT_GAP_UNTRACED | MT_GAP_OWNERS | MT_GAP_THREADS | MT_GAP_YIELDED | MT_GAP_STATE,
+    MT_GAPS_INSIDE = 1023 | MT_GAP_UNTRACED | MT_GAP_OWNERS | MT_GAP_THREADS | MT_GAP_YIELDED |
+                     MT_GAP_STATE | MT_GAP_UNREAD,
     /* Of runs without single records, in which levels are that much at least: */
     MT_GAP_OLDER = 1024, /* what is older is in no figure, though there is such */
     MT_GAP_PEAK = 2048,  /* between the moments that were recorded more may have been alive */
@@ -115,7 +116,7 @@ enum { MT_GAPS_OF_PROCESSES = MT_GAP_MIXED | MT_GAP_OWNERS };
  * and what is alive at the end is unknown. */
 enum {
     MT_GAPS_OF_FREES = MT_GAP_END | MT_GAP_REST | MT_GAP_DAMAGE | MT_GAP_MISSING | MT_GAP_NOTHING |
-                       MT_GAP_MIXED | MT_GAP_UNTRACED | MT_GAP_OWNERS
+                       MT_GAP_MIXED | MT_GAP_UNTRACED | MT_GAP_OWNERS | MT_GAP_UNREAD
 };
 /* Frees may be missing before others that are there: levels may be too high as well as too low. */
 enum {

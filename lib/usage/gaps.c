@@ -16,6 +16,8 @@ static const struct {
     {MT_GAP_YIELDED, MT_NOTE_YIELDED, "ends where the program started a profiler of its own"},
     {MT_GAP_DAMAGE, MT_NOTE_SKIPPED, "has damaged events, which were left out"},
     {MT_GAP_DAMAGE, MT_NOTE_BAD_SIZE, "has damaged events, which were left out"},
+    {MT_GAP_UNREAD, MT_NOTE_UNREAD,
+     "has lines whose rss could not be read; `memtool import --pattern` says what it is"},
     {MT_GAP_MIXED, MT_NOTE_PROCESSES, "was written by several processes, which are not told apart"},
     {MT_GAP_STATE, MT_NOTE_STEPS_UNMARKED,
      "does not mark the steps of its optimizer, whose state is not told from what else is kept"},

@@ -271,6 +271,7 @@ CASES = {
     "units": (text("RSS 5 MB\nRSS 6 MB\n"), NONE),
     "names_left_out": (text("".join(f"RSS: {k} MiB, heap {chr(97 + k // 26)}{chr(97 + k % 26)}: 5 MiB\n" for k in range(1, 300))), NONE),
     "long_names": (text("".join(f"main;{9000 * 'long'};f{k} {k + 1}\n" for k in range(9))), NONE),
+    "unread": (text("RSS 5 MiB\nRSS 6 MiB\n| RSS | 7 MiB |\n"), EVERY),
     "names": (text("RSS 5 MiB, process RSS 7 MiB\nRSS 6 MiB, process RSS 8 MiB\n"), LEVELS),
     "no_level": (text("ram 5 MiB\nram 6 MiB\n"), NONE),
     "interpreter_folded": (text(MEMRAY + "f;/src/Python/ceval.c;5|main;a.py;3\n"), NONE),

@@ -457,6 +457,11 @@ write("mixed_cut", document(lines(mixed))[:-9])
 for name, allowed in (("mixed_whole", (0,)), ("mixed_cut", CANNOT)):
     verdict(allowed, "check", name, "--max-peak", "5000")
 
+# What a program prints of its rss and memtool does not understand may be more than what it does, and makes that no less.
+write("unread", "RSS: 5 MiB\nRSS: 6 MiB\n| RSS | 9 GiB |\n")
+for most, allowed, said in (("1GiB", CANNOT, "6 MiB"), ("5MiB", (1,), "6 MiB"), ("1GiB", CANNOT, "memtool import --pattern")):
+    m.check(said in verdict(allowed, "check", "unread", "--max-peak", most), "an rss that is not understood: no", said, most)
+
 # What a run lacks that others have, or all of it, is evidence that is missing, in whatever order; only what is named is wrong usage.
 without = inputs.Trace()
 without.op("aten::without", 1, 9)

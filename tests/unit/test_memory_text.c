@@ -20,7 +20,7 @@ static const struct text_file {
     {"steps of so many, and what cannot be",
      "Epoch 1/3:\nRSS: 5 MB\nEpoch 2/3: RSS: -5 MB\nRSS: 6 MB\nepoch 3/3x RSS: 7 MB\n",
      "samples 5 from 0\nprocess 5242880..7340032 until 5 peak 7340032\nsteps 1 2\n"
-     "note skipped 1\nnote units 3\n"},
+     "note unread 1\nnote units 3\n"},
     {"what stands behind the process's memory: what it became, its peak",
      "RSS: 1 KiB -> 5 KiB\nRSS: 2 KiB (peak 7 KiB)\nRSS 2 KiB, GPU 1 KiB, peak 9 KiB\n",
      "samples 3 from 0\nprocess 1024..2048 until 2 peak 7168\npeak_rss of process 7168 at 2\n"
@@ -79,13 +79,13 @@ static const struct text_file {
      "RSS limit at step 6: 99 KiB\nRSS after step 7, 98 KiB\nGPU RSS at step 8: 97 KiB\nRSS 10:00 "
      "96 KiB\nmemory usage at step 9: 95 KiB\n",
      "samples 6 from 0\nprocess 1024..5120 until 6 peak 9216\npeak_rss of process 9216 at 2\n"
-     "steps 3 4 5 6 7 8 9\nnote skipped 2\n"},
+     "steps 3 4 5 6 7 8 9\nnote unread 2\n"},
     {"an rss and a size that may be it",
      "RSS: 1 KiB\n| RSS | 9 KiB |\nRSS\t9 KiB\n9 KiB RSS\n{\"rss\": \"9 KiB\"}\nRSS range 1 - 9 "
      "KiB\n"
      "RSS after layer 12 of 24: 9 KiB\nRSS after layer 13 of 24: 9 KiB\n| processRss | 9 KiB |\n"
      "RSS: 2 KiB\n",
-     "samples 2 from 0\nprocess 1024..2048 until 2 peak 2048\nnote skipped 8\n"},
+     "samples 2 from 0\nprocess 1024..2048 until 2 peak 2048\nnote unread 8\n"},
     {"an rss and a size that is of something else",
      "RSS: 1 KiB\nacross 9 KiB\nGPU memory 9 KiB, rss unknown\nRSS limit at step "
      "4: "
@@ -103,7 +103,7 @@ static const struct text_file {
      "rss_kib=3\npeak_rss_kib: 9 rss_kib=4\nRSS in KiB: 5\nrss_kib=8 KiB\nrss_delta_kib=99\n"
      "rss_b=98\nrss_kib=1G\ngpu_rss_kib=7\nrss_kib=5\n",
      "samples 7 from 0\nprocess 3072..5120 until 7 peak 9216\npeak_rss of process 9216 at 2\n"
-     "rss_delta of process 101376 at 5\ngpu_rss of process 7168 at 6\nnote skipped 1\n"},
+     "rss_delta of process 101376 at 5\ngpu_rss of process 7168 at 6\nnote unread 1\n"},
     {"a device that says when, and other words for the rss; signs behind more words",
      "After import torch: resident memory: 1 KiB\nresident set after moving to GPU: 2 KiB\n"
      "Model on cuda: VmHWM: 9 KiB\nRSS used: ~3 KiB\nPeak RSS after training: '8 KiB'\n"
@@ -112,7 +112,7 @@ static const struct text_file {
      "samples 8 from 0\nprocess 1024..3072 until 4 peak 9216\npeak_rss of process 9216 at 3\n"
      "peak_rss of process 8192 at 5\ngpu_resident_memory of process 101376 at 6\n"
      "gpu_memory_usage_rss of process 99328 at 7\n"
-     "resident_memory_on_cuda of process 98304 at 8\nnote skipped 1\n"},
+     "resident_memory_on_cuda of process 98304 at 8\nnote unread 1\n"},
     {"a name behind many words, or in a long one",
      "RSS: 4 KiB\nafter the checkpoint with the states of all optimizers and schedulers came in: "
      "RSS: 9 KiB\n"
@@ -330,9 +330,9 @@ static const struct text_file {
      "samples 2 from 0\nprocess 1024..2048 until 2 peak 5120\n"},
     {"the process's memory in no unit is lost, where other lines have one",
      "RSS: 1,5 KiB\nRSS: 2G\nRSS: 3 KiB, RSS feed: 3\nRSS: 4 KiB\nRSS: 1,020,5 KiB\nRSS: 7\n",
-     "samples 2 from 0\nprocess 3072..4096 until 2 peak 4096\nnote skipped 4\n"},
+     "samples 2 from 0\nprocess 3072..4096 until 2 peak 4096\nnote unread 4\n"},
     {"a comma of fractions", "RSS (MB): 1.5\nRSS (MB): 2,5\nRSS (MB): 2.000,5\nRSS (MB): 3\n",
-     "samples 2 from 0\nprocess 1572864..3145728 until 2 peak 3145728\nnote skipped 2\nnote units "
+     "samples 2 from 0\nprocess 1572864..3145728 until 2 peak 3145728\nnote unread 2\nnote units "
      "2\n"},
     {"time -v: how long it took is damaged",
      "\tElapsed (wall clock) time (h:mm:ss or m:ss): 0:04.G7\n"
