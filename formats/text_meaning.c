@@ -323,6 +323,15 @@ static bool take_traced(struct mt_text_pair *p, struct mt_text_pair *before)
     return true;
 }
 
+/* "RSS before training: 5 MB, after training: 7 MB" */
+static bool is_after(const char *name, const char *before)
+{
+    static const char after[] = "after", word[] = "before";
+    const char *at = find_word(before, word);
+    return at && strncmp(name, after, sizeof after - 1) == 0 &&
+           strcmp(name + sizeof after - 1, at + sizeof word - 1) == 0;
+}
+
 void mt_text_pair_mean(struct mt_text_pair *p, struct mt_text_pair *before)
 {
     const bool behind = before && before->meaning == MT_PAIR_LEVEL && p->unit;
@@ -336,9 +345,9 @@ void mt_text_pair_mean(struct mt_text_pair *p, struct mt_text_pair *before)
         p->meaning = MT_PAIR_LEVEL;
         return;
     }
-    if (behind && (strcmp(p->name, "->") == 0 || strcmp(p->name, "-->") == 0 ||
-                   strcmp(p->name, "→") == 0 || strcmp(p->name, "to") == 0 ||
-                   (strcmp(p->name, "after") == 0 && ends_in(before->name, " before")))) {
+    if (behind &&
+        (strcmp(p->name, "->") == 0 || strcmp(p->name, "-->") == 0 || strcmp(p->name, "→") == 0 ||
+         strcmp(p->name, "to") == 0 || is_after(p->name, before->name))) {
         memcpy(p->name, before->name, sizeof p->name);
         p->meaning = MT_PAIR_LEVEL;
     } else if (behind && (strcmp(p->name, "peak") == 0 || strcmp(p->name, "(peak") == 0 ||

@@ -86,6 +86,29 @@ static bool is_foreign(const char *name)
     return false;
 }
 
+static bool has_word_of(const char *name, const char *const *words)
+{
+    for (const char *p = name; *p;) {
+        size_t n = 0;
+        while (isalpha((unsigned char)p[n]))
+            n++;
+        for (size_t i = 0; words[i]; i++)
+            if (strlen(words[i]) == n && memcmp(words[i], p, n) == 0)
+                return true;
+        p += n + !n;
+    }
+    return false;
+}
+
+/* Whether two names are one figure at two times: "rss_before" and "rss_after". */
+static bool are_before_and_after(const char *a, const char *b)
+{
+    static const char *const befores[] = {"before", "initial", "start", "begin", "was", NULL};
+    static const char *const afters[] = {"after", "final", "end", "now", "current", NULL};
+    return (has_word_of(a, befores) && has_word_of(b, afters)) ||
+           (has_word_of(b, befores) && has_word_of(a, afters));
+}
+
 static bool line_has(const struct mt_text_line *line, enum mt_pair_meaning meaning)
 {
     size_t i = 0;
@@ -95,7 +118,8 @@ static bool line_has(const struct mt_text_line *line, enum mt_pair_meaning meani
 }
 
 /* Two names in one line are two figures: one of them is the process's, and the others are metrics
- * of their own from then on. In different lines they are what a program says at different times. */
+ * of their own from then on. In different lines they are what a program says at different times, as
+ * they may say themselves. */
 static void tell_apart(struct mt_text_names *n, struct mt_text_line *line,
                        enum mt_pair_meaning meaning, struct mt_recording *rec, int64_t offset)
 {
@@ -115,11 +139,11 @@ static void tell_apart(struct mt_text_names *n, struct mt_text_line *line,
             snprintf(main_name, MT_PAIR_NAME, "%s", first->name);
         if (p->meaning != meaning)
             continue;
-        const bool other = first && strcmp(p->name, first->name) != 0;
-        if (other) {
-            n->foreign_n += is_foreign(p->name) || is_foreign(first->name);
+        const bool differs = first && strcmp(p->name, first->name) != 0;
+        const bool other = differs && !are_before_and_after(first->name, p->name);
+        n->foreign_n += differs && (is_foreign(p->name) || is_foreign(first->name));
+        if (other)
             set_apart(n, p, first->name, rec, offset);
-        }
         if (other || is_apart(n, p->name))
             p->meaning = MT_PAIR_OTHER;
     }

@@ -326,8 +326,16 @@ static const struct text_file {
      "samples 4 from 0\nprocess 1024..4096 until 4 peak 4096\nsteps 1 2 3 4\n"},
     {"lines of one rank", "rank 1 rapid 2 RSS 5 KiB\nrank 1 rapid 3 RSS 9 KiB\nranks 5 RSS 6 KiB\n",
      "samples 3 from 0\nprocess 5120..6144 until 3 peak 9216\n"},
-    {"before and after", "RSS before: 1 KiB after: 5 KiB\nRSS 2 KiB after 7 KiB\n",
-     "samples 2 from 0\nprocess 1024..2048 until 2 peak 5120\n"},
+    {"before and after",
+     "RSS before: 1 KiB after: 5 KiB\nRSS 2 KiB after 7 KiB\n"
+     "RSS before training: 1 KiB, after training: 6 KiB, after training dataset 9 KiB\n",
+     "samples 3 from 0\nprocess 1024..6144 until 3 peak 6144\n"},
+    {"before and after, with the name of both",
+     "RSS: 1 KiB\nrss_before=1KiB rss_after=5KiB\nMemory before: RSS 1 KiB, after: RSS 6 KiB\n"
+     "final RSS 7 KiB | initial RSS 2 KiB\nPeak RSS at start 8 KiB, peak RSS at end 9 KiB\n"
+     "python rss 3 KiB, process rss 4 KiB\n",
+     "samples 6 from 0\nprocess 1024..3072 until 6 peak 9216\npeak_rss of process 8192 at 5\n"
+     "peak_rss of process 9216 at 5\nprocess_rss of process 4096 at 6\nnote names 1\n"},
     {"the process's memory in no unit is lost, where other lines have one",
      "RSS: 1,5 KiB\nRSS: 2G\nRSS: 3 KiB, RSS feed: 3\nRSS: 4 KiB\nRSS: 1,020,5 KiB\nRSS: 7\n",
      "samples 2 from 0\nprocess 3072..4096 until 2 peak 4096\nnote unread 4\n"},
