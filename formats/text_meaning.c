@@ -323,11 +323,13 @@ static bool take_traced(struct mt_text_pair *p, struct mt_text_pair *before)
     return true;
 }
 
-/* "RSS before training: 5 MB, after training: 7 MB" */
+/* "RSS before training: 5 MB, after training: 7 MB", "RSS was 5 MB, now 7 MB" */
 static bool is_after(const char *name, const char *before)
 {
     static const char after[] = "after", word[] = "before";
     const char *at = find_word(before, word);
+    if (strcmp(name, "now") == 0 || strcmp(name, "is now") == 0)
+        return ends_in(before, " was");
     return at && strncmp(name, after, sizeof after - 1) == 0 &&
            strcmp(name + sizeof after - 1, at + sizeof word - 1) == 0;
 }

@@ -328,8 +328,9 @@ static const struct text_file {
      "samples 3 from 0\nprocess 5120..6144 until 3 peak 9216\n"},
     {"before and after",
      "RSS before: 1 KiB after: 5 KiB\nRSS 2 KiB after 7 KiB\n"
-     "RSS before training: 1 KiB, after training: 6 KiB, after training dataset 9 KiB\n",
-     "samples 3 from 0\nprocess 1024..6144 until 3 peak 6144\n"},
+     "RSS before training: 1 KiB, after training: 6 KiB, after training dataset 9 KiB\n"
+     "RSS was 2 KiB, now 7 KiB\n",
+     "samples 4 from 0\nprocess 1024..7168 until 4 peak 7168\n"},
     {"before and after, with the name of both",
      "RSS: 1 KiB\nrss_before=1KiB rss_after=5KiB\nMemory before: RSS 1 KiB, after: RSS 6 KiB\n"
      "final RSS 7 KiB | initial RSS 2 KiB\nPeak RSS at start 8 KiB, peak RSS at end 9 KiB\n"
