@@ -1,5 +1,6 @@
 #include "formats/text_names.h"
 
+#include "formats/text_doubt.h"
 #include "lib/model/process.h"
 
 #include <ctype.h>
@@ -172,10 +173,13 @@ void mt_text_names_tell(struct mt_text_names *n, struct mt_text_line *line,
                         struct mt_recording *rec, int64_t offset)
 {
     bool sized = mt_text_line_is_unread(line);
-    for (size_t i = 0; i < line->pairs.n; i++)
-        if (line->pairs.v[i].meaning == MT_PAIR_UNREAD &&
-            add_unread(n, &line->pairs.v[i], sized, offset))
+    const char *end = line->plain.s + line->plain.n;
+    for (size_t i = 0; i < line->pairs.n; i++) {
+        const struct mt_text_pair *p = &line->pairs.v[i];
+        if (p->meaning == MT_PAIR_UNREAD &&
+            add_unread(n, p, sized || mt_text_is_bare_rss(p, end), offset))
             sized = false;
+    }
     if (sized)
         mt_rec_note(rec, MT_NOTE_UNREAD, offset, 0);
     if (line_has(line, MT_PAIR_LEVEL))

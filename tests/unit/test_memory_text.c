@@ -86,6 +86,11 @@ static const struct text_file {
      "RSS after layer 12 of 24: 9 KiB\nRSS after layer 13 of 24: 9 KiB\n| processRss | 9 KiB |\n"
      "RSS: 2 KiB\n",
      "samples 2 from 0\nprocess 1024..2048 until 2 peak 2048\nnote unread 8\n"},
+    {"a number of no known unit that an rss stands right in front of, or that is large",
+     "RSS: 1 KiB\nru_maxrss: 9437184\npmem(rss=9437184, vms=9)\n{\"rss\":9437184}\nmax resident "
+     "set size 9437\nRSS after the evaluation: 9G\nRSS after loading 9437184\nRSS of 9 layers\n"
+     "peak rss=9%\nRSS: 2 KiB\n",
+     "samples 2 from 0\nprocess 1024..2048 until 2 peak 2048\nnote unread 6\n"},
     {"an rss and a size that is of something else",
      "RSS: 1 KiB\nacross 9 KiB\nGPU memory 9 KiB, rss unknown\nRSS limit at step "
      "4: "
@@ -103,7 +108,7 @@ static const struct text_file {
      "rss_kib=3\npeak_rss_kib: 9 rss_kib=4\nRSS in KiB: 5\nrss_kib=8 KiB\nrss_delta_kib=99\n"
      "rss_b=98\nrss_kib=1G\ngpu_rss_kib=7\nrss_kib=5\n",
      "samples 7 from 0\nprocess 3072..5120 until 7 peak 9216\npeak_rss of process 9216 at 2\n"
-     "rss_delta of process 101376 at 5\ngpu_rss of process 7168 at 6\nnote unread 1\n"},
+     "rss_delta of process 101376 at 5\ngpu_rss of process 7168 at 6\nnote unread 2\n"},
     {"a device that says when, and other words for the rss; signs behind more words",
      "After import torch: resident memory: 1 KiB\nresident set after moving to GPU: 2 KiB\n"
      "Model on cuda: VmHWM: 9 KiB\nRSS used: ~3 KiB\nPeak RSS after training: '8 KiB'\n"

@@ -1,0 +1,52 @@
+#include "formats/text_doubt.h"
+
+#include "lib/base/mem.h"
+#include <ctype.h>
+#include <string.h>
+
+static const int64_t micro = 1000 * 1000;
+
+/* Whether the n bytes at s are one of the words, of small letters. */
+static bool is_one(const char *s, size_t n, const char *const *words)
+{
+    while (*words && (strlen(*words) != n || memcmp(*words, s, n) != 0))
+        words++;
+    return *words;
+}
+
+/* Whether nothing but words such as "size" and "is" stands between the last word for an rss in a
+ * name and its number: "max resident set size", not "rss of layer". */
+static bool ends_in_rss(const char *name)
+{
+    static const char *const words[] = {"rss", "resident", "vmhwm"};
+    static const char *const fillers[] = {
+        "set",  "size", "memory", "mem", "usage", "used", "use",   "is", "was", "now",  "current",
+        "peak", "max",  "kb",     "mb",  "bytes", "in",   "total", "=",  "->",  "then", NULL};
+    const char *at = NULL;
+    for (size_t i = 0; i < MT_ARRAY_LEN(words); i++)
+        for (const char *s = name; (s = strstr(s, words[i])); s++)
+            at = at && at > s ? at : s;
+    if (!at)
+        return false;
+    for (at += strcspn(at, " "); *at; at += strcspn(at, " ")) {
+        at += strspn(at, " ");
+        if (*at && !is_one(at, strcspn(at, " "), fillers))
+            return false;
+    }
+    return true;
+}
+
+bool mt_text_is_bare_rss(const struct mt_text_pair *p, const char *end)
+{
+    enum { LARGE = 1000 * 1000 }; /* no number of a step, a layer or a port */
+    const char *s = p->number;
+    if (p->meaning != MT_PAIR_UNREAD || !mt_text_says_rss(p->name))
+        return false;
+    while (s < end && (isdigit((unsigned char)*s) || memchr(".,", *s, 2)))
+        s++;
+    if (s < end && *s == '%')
+        return false;
+    const bool size = s < end && strchr("kKmMgGtT", *s) &&
+                      (end - s == 1 || !isalpha((unsigned char)s[1]) || s[1] == 'i');
+    return size || p->value / micro >= LARGE || ends_in_rss(p->name);
+}
