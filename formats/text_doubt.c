@@ -50,3 +50,33 @@ bool mt_text_is_bare_rss(const struct mt_text_pair *p, const char *end)
                       (end - s == 1 || !isalpha((unsigned char)s[1]) || s[1] == 'i');
     return size || p->value / micro >= LARGE || ends_in_rss(p->name);
 }
+
+bool mt_text_is_of_several(const char *name)
+{
+    static const char *const several[] = {"cur/max",  "current/max",  "now/max",  "mean/max",
+                                          "cur/peak", "current/peak", "now/peak", "mean/peak",
+                                          "avg/max",  "average/max",  "avg/peak", "min/max"};
+    size_t i = 0;
+    while (i < MT_ARRAY_LEN(several) && !strstr(name, several[i]))
+        i++;
+    return i < MT_ARRAY_LEN(several) && mt_text_says_rss(name);
+}
+
+bool mt_text_is_another(const char *name, enum mt_text_behind behind)
+{
+    static const char *const peaks[] = {"max", "maximum", "peak", "highest", "most", NULL};
+    static const char *const later[] = {"now", "end", "final", "later", ">", /* of "=>" */
+                                        "-->", "->",  "~>",    NULL};
+    static const char *const fillers[] = {"is", "was", "so", "far", "of", "at", "the", "to", NULL};
+    bool found = false;
+    name += strspn(name, "([{/& ");
+    for (size_t n; *name; name += n + strspn(name + n, " ")) {
+        n = strcspn(name, " ");
+        const bool peak = is_one(name, n, peaks) && behind != MT_BEHIND_CHANGE;
+        const bool level = is_one(name, n, later) && behind != MT_BEHIND_AVERAGE;
+        if (!peak && !level && !is_one(name, n, fillers))
+            return false;
+        found |= peak || level;
+    }
+    return found;
+}

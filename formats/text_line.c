@@ -72,6 +72,20 @@ static bool is_rss(const struct mt_text_pair *p)
     return p->meaning == MT_PAIR_LEVEL || p->meaning == MT_PAIR_PEAK;
 }
 
+/* "RSS: 1 GB, 2 GB": a size without a name, which ends the line, may be the rss, too. */
+static void set_lost(struct mt_text_pair *p, const struct mt_text_pair *before,
+                     const struct mt_fields *rest)
+{
+    const char *s = rest->p;
+    while (s < rest->end && !isalnum((unsigned char)*s))
+        s++;
+    if (!before || !is_rss(before) || *p->name || !p->unit || p->owner != before->owner ||
+        p->meaning != MT_PAIR_NOTHING || s < rest->end)
+        return;
+    p->meaning = MT_PAIR_UNREAD;
+    p->lost = true;
+}
+
 /* Whether a name, which ends before a number, says when: "rss after loading layer". */
 static bool says_when(const struct mt_text_pair *p)
 {
@@ -138,6 +152,7 @@ void mt_text_line_pairs(struct mt_text_line *l)
         p.device = mt_text_owners_by_device(&l->owners);
         mt_text_pair_mean(&p, last);
         go_on(&p, last);
+        set_lost(&p, last, &f);
         if (l->pairs.n)
             take_name(&p, &l->pairs.v[l->pairs.n - 1]);
         if (p.meaning != MT_PAIR_UNREAD)

@@ -1,6 +1,7 @@
 /* What pairs mean, by their names. */
 #include "formats/text_pair.h"
 
+#include "formats/text_doubt.h"
 #include "lib/base/mem.h"
 #include <ctype.h>
 #include <string.h>
@@ -334,6 +335,33 @@ static bool is_after(const char *name, const char *before)
            strcmp(name + sizeof after - 1, at + sizeof word - 1) == 0;
 }
 
+/* Whether a name, behind an rss, says that it is its peak: "RSS: 5 MB (peak 7 MB)". */
+static bool is_its_peak(const char *name)
+{
+    static const char *const peaks[] = {"peak", "peak was", "peak is", "peak so far", "hwm"};
+    name += strspn(name, "([/ ");
+    for (size_t i = 0; i < MT_ARRAY_LEN(peaks); i++)
+        if (strcmp(peaks[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Whether the pair behind `before` in its line may be the same rss at another time, or its peak. */
+static bool is_another(const struct mt_text_pair *p, const struct mt_text_pair *before)
+{
+    static const char *const averages[] = {"mean", "avg", "average", "min", NULL};
+    const char *name = before ? before->name : "";
+    enum mt_text_behind behind = has(name, averages) ? MT_BEHIND_AVERAGE : MT_BEHIND_CHANGE;
+    if (!before || !p->unit || p->meaning != MT_PAIR_NOTHING)
+        return false;
+    if (before->meaning == MT_PAIR_LEVEL || before->meaning == MT_PAIR_PEAK)
+        behind = MT_BEHIND_LEVEL;
+    else if (!mt_text_says_rss(name) || is_devices(name) || is_of_others(name) || is_part(name) ||
+             (behind == MT_BEHIND_CHANGE && !is_no_level(name)))
+        return false;
+    return mt_text_is_another(p->name, behind);
+}
+
 void mt_text_pair_mean(struct mt_text_pair *p, struct mt_text_pair *before)
 {
     const bool behind = before && before->meaning == MT_PAIR_LEVEL && p->unit;
@@ -352,9 +380,11 @@ void mt_text_pair_mean(struct mt_text_pair *p, struct mt_text_pair *before)
          strcmp(p->name, "to") == 0 || is_after(p->name, before->name))) {
         memcpy(p->name, before->name, sizeof p->name);
         p->meaning = MT_PAIR_LEVEL;
-    } else if (behind && (strcmp(p->name, "peak") == 0 || strcmp(p->name, "(peak") == 0 ||
-                          strcmp(p->name, "peak was") == 0 || strcmp(p->name, "hwm") == 0)) {
+    } else if (behind && is_its_peak(p->name)) {
         p->meaning = MT_PAIR_PEAK;
+    } else if ((mt_text_is_of_several(p->name) && !is_devices(p->name)) || is_another(p, before)) {
+        p->meaning = MT_PAIR_UNREAD;
+        p->lost = true;
     }
 }
 

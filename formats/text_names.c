@@ -177,7 +177,7 @@ void mt_text_names_tell(struct mt_text_names *n, struct mt_text_line *line,
     for (size_t i = 0; i < line->pairs.n; i++) {
         const struct mt_text_pair *p = &line->pairs.v[i];
         if (p->meaning == MT_PAIR_UNREAD &&
-            add_unread(n, p, sized || mt_text_is_bare_rss(p, end), offset))
+            add_unread(n, p, sized || p->lost || mt_text_is_bare_rss(p, end), offset))
             sized = false;
     }
     if (sized)

@@ -23,6 +23,7 @@ struct mt_text_pair {
     bool unclear;   /* mt_text_unit_unclear */
     bool sign;      /* in front of the number: "RSS (5 MB)"; alone it makes no text of memory */
     bool device;    /* a device is named in front of it: "GPU 0 (memory usage: 5 GB)" */
+    bool lost;      /* MT_PAIR_UNREAD, and it may be the rss or its peak */
     bool odd;       /* something that is no unit is behind the number: 5G, 2026-11-22 */
     enum mt_pair_meaning {
         MT_PAIR_NOTHING,

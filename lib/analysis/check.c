@@ -356,8 +356,8 @@ void mt_check_rule(const struct mt_rule *rule, const struct mt_repeats *new,
 
 static const char none_matches[] = "no site matches this op and scope";
 
-/* Whether a run that counts calls has none of an op and scope that the baseline has: it did not run,
- * or has another name. Elsewhere a site without a call holds nothing. */
+/* Whether a run that counts calls has none of an op and scope that the baseline has: it did not
+ * run, or has another name. Elsewhere a site without a call holds nothing. */
 static bool did_not_run(const struct mt_measured *m, const struct mt_baseline_device *d)
 {
     return !m->found && d->v[MT_FIG_CALLS_N] > 0;

@@ -91,6 +91,17 @@ static const struct text_file {
      "set size 9437\nRSS after the evaluation: 9G\nRSS after loading 9437184\nRSS of 9 layers\n"
      "peak rss=9%\nRSS: 2 KiB\n",
      "samples 2 from 0\nprocess 1024..2048 until 2 peak 2048\nnote unread 6\n"},
+    {"what an rss was at most or became, perhaps",
+     "RSS: 1 KiB\nRSS: 1 KiB (max 9 KiB)\nRSS: 1 KiB, max so far 9 KiB\nRSS 1 KiB => 9 KiB\n"
+     "RSS: 1 KiB, 9 KiB\nmean RSS 1 KiB, max 9 KiB\nRSS grew by 8 KiB, now 9 KiB\nRSS cur/peak: 1 "
+     "KiB / 9 KiB\nRSS min/avg/max: 1/2/9 KiB\nRSS: 2 KiB\n",
+     "samples 8 from 0\nprocess 1024..2048 until 8 peak 2048\nmean_rss of process 1024 at "
+     "6\nrss_grew_by of process 8192 at 7\nnote unread 8\n"},
+    {"what stands behind an rss and is something else",
+     "RSS: 1 KiB (peak 3 KiB)\nRSS 1 KiB [peak 4 KiB]\nRSS 1 KiB, 9 KiB free\nRSS: 1 KiB, loaded "
+     "9 KiB\nGPU RSS 1 KiB, max 9 KiB\nRSS of 1 KiB (9 KiB/s)\nRSS: 2 KiB\n",
+     "samples 7 from 0\nprocess 1024..2048 until 7 peak 4096\npeak_rss of process 3072 at 1\n"
+     "peak_rss of process 4096 at 2\ngpu_rss of process 1024 at 5\n"},
     {"an rss and a size that is of something else",
      "RSS: 1 KiB\nacross 9 KiB\nGPU memory 9 KiB, rss unknown\nRSS limit at step "
      "4: "
