@@ -183,6 +183,20 @@ static bool is_understood(const struct mt_text_line *l, const char *s, size_t *n
     return *next < l->pairs.n && p->number == s && p->meaning > MT_PAIR_STEP;
 }
 
+/* Whether a word for an rss stands right behind a size, "5 GB (RSS)", "5 GB resident". */
+static bool is_before_rss(const char *s, const char *end)
+{
+    static const char *const words[] = {"rss", "resident"};
+    while (s < end && strchr(" ([", *s))
+        s++;
+    for (size_t i = 0; i < MT_ARRAY_LEN(words); i++) {
+        const size_t n = strlen(words[i]);
+        if ((size_t)(end - s) >= n && strncasecmp(s, words[i], n) == 0)
+            return s + n == end || !isalpha((unsigned char)s[n]);
+    }
+    return false;
+}
+
 /* The bytes of a number at s, with its digits behind the point; 0: it is part of a word. */
 static size_t number_at(const char *s, const char *start, const char *end)
 {
@@ -217,9 +231,27 @@ static bool is_unit(const char *s, const char *end)
     return true;
 }
 
+/* Whether the line is one of the kernel's, of a process that it killed, or of macOS's time, whose
+ * number has no unit: "9437184  maximum resident set size". */
+static bool is_of_system(const char *s, const char *end)
+{
+    static const char killed[] = "Killed process ", anon[] = "anon-rss:";
+    static const char time[] = "maximum resident set size";
+    if (end - s < (ptrdiff_t)sizeof killed)
+        return false;
+    if (memmem(s, (size_t)(end - s), killed, sizeof killed - 1))
+        return memmem(s, (size_t)(end - s), anon, sizeof anon - 1);
+    bool number = false;
+    for (; s < end && (*s == ' ' || isdigit((unsigned char)*s)); s++)
+        number |= *s != ' ';
+    return end - s == (ptrdiff_t)sizeof time - 1 && number && memcmp(s, time, sizeof time - 1) == 0;
+}
+
 bool mt_text_line_is_unread(const struct mt_text_line *l)
 {
     const char *start = l->plain.s, *end = start + l->plain.n;
+    if (is_of_system(start, end))
+        return true;
     for (size_t i = 0; i < l->pairs.n; i++)
         if (tells_rss(&l->pairs.v[i]))
             return false;
@@ -229,7 +261,9 @@ bool mt_text_line_is_unread(const struct mt_text_line *l)
     for (const char *s = start; s < end; s++) {
         const size_t n = number_at(s, start, end);
         const char *unit = s + n + (s + n < end && s[n] == ' ');
-        if (n && is_unit(unit, end) && !is_understood(l, s, &next))
+        if (n && is_unit(unit, end) &&
+            (!is_understood(l, s, &next) ||
+             (!l->pairs.v[next].device && is_before_rss(unit + letters_at(unit, end), end))))
             return true;
         s += n;
     }

@@ -301,7 +301,8 @@ static enum mt_pair_meaning meaning_of(const struct mt_text_pair *p)
         return process ? MT_PAIR_UNREAD : MT_PAIR_NOTHING;
     if (process)
         return has(p->name, most) ? MT_PAIR_PEAK : MT_PAIR_LEVEL;
-    return resident || has(p->name, others) ? MT_PAIR_OTHER : MT_PAIR_NOTHING;
+    return resident || mt_text_says_rss(p->name) || has(p->name, others) ? MT_PAIR_OTHER
+                                                                         : MT_PAIR_NOTHING;
 }
 
 /* tracemalloc's figures, as its documentation has them printed, are what Python's allocator has:

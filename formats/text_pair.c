@@ -160,6 +160,17 @@ static bool is_behind_colon(const char *name, const char *p)
     return *p == '\t' && mt_text_says_rss(name) && p[-1] == ':';
 }
 
+/* "9437184maxresident)k", as /usr/bin/time says it without -v. */
+static bool take_time(struct mt_text_pair *p, const char *s, size_t n)
+{
+    static const char peak[] = "maxresident)k";
+    if (n != sizeof peak - 1 || memcmp(s, peak, n) != 0)
+        return false;
+    memcpy(p->name, "maxresident", sizeof "maxresident");
+    p->unit = 1 << 10;
+    return true;
+}
+
 bool mt_text_pair_next(struct mt_fields *f, struct mt_text_pair *out)
 {
     char word[MT_PAIR_NAME];
@@ -186,6 +197,8 @@ bool mt_text_pair_next(struct mt_fields *f, struct mt_text_pair *out)
             continue;
         }
         unit_n = (size_t)(number.end - number.p);
+        if (take_time(out, number.p, unit_n))
+            return true;
         set_unit(out, number.p, unit_n);
         out->odd =
             out->value < 0 ||

@@ -102,6 +102,25 @@ static const struct text_file {
      "9 KiB\nGPU RSS 1 KiB, max 9 KiB\nRSS of 1 KiB (9 KiB/s)\nRSS: 2 KiB\n",
      "samples 7 from 0\nprocess 1024..2048 until 7 peak 4096\npeak_rss of process 3072 at 1\n"
      "peak_rss of process 4096 at 2\ngpu_rss of process 1024 at 5\n"},
+    {"an rss behind a size that has another name",
+     "RSS: 1 KiB\nmemory: 9 KiB (RSS)\nserver memory 9KiB resident\nGPU memory: 9 KiB (RSS)\n"
+     "memory 9 KiB rss 1 KiB\nRSS: 2 KiB\n",
+     "samples 6 from 0\nprocess 1024..2048 until 6 peak 2048\nmemory of process 9216 at "
+     "2\nserver_memory of process 9216 at 3\ngpu_memory of process 9216 at 4\nmemory of process "
+     "9216 at 5\nnote unread 2\n"},
+    {"what the kernel says of a process that it killed, and time of macOS",
+     "RSS: 1 KiB\nOut of memory: Killed process 4711 (python) total-vm:9kB, anon-rss:9kB, "
+     "file-rss:0kB, shmem-rss:0kB\n          9437184  maximum resident set size\nRSS: 2 KiB\n",
+     "samples 3 from 0\nprocess 1024..2048 until 3 peak 2048\nanon of process 9216 at 2\nfile "
+     "of process 0 at 2\nshmem of process 0 at 2\nnote unread 2\nnote units 3\n"},
+    {"an rss of something else is a metric, whatever it is of",
+     "RSS: 1 KiB\ntorch RSS: 9 KiB\ndevice RSS: 8 KiB\nsystem rss: 7 KiB\nRSS: 2 KiB\n",
+     "samples 5 from 0\nprocess 1024..2048 until 5 peak 2048\ntorch_rss of process 9216 at 2\n"
+     "device_rss of process 8192 at 3\nsystem_rss of process 7168 at 4\n"},
+    {"the peak as time says it without -v",
+     "RSS: 1 KiB\nRSS: 2 KiB\n0.01user 0.02system 0:00.05elapsed 90%CPU (0avgtext+0avgdata "
+     "9maxresident)k\n0inputs+0outputs (0major+1000minor)pagefaults 0swaps\n",
+     "samples 3 from 0\nprocess 1024..2048 until 2 peak 9216\npeak_rss of process 9216 at 3\n"},
     {"an rss and a size that is of something else",
      "RSS: 1 KiB\nacross 9 KiB\nGPU memory 9 KiB, rss unknown\nRSS limit at step "
      "4: "
@@ -125,10 +144,10 @@ static const struct text_file {
      "Model on cuda: VmHWM: 9 KiB\nRSS used: ~3 KiB\nPeak RSS after training: '8 KiB'\n"
      "GPU resident memory: 99 KiB\nsystem CPU RSS: 98 KiB\nGPU memory usage (RSS): 97 KiB\n"
      "resident memory on cuda: 96 KiB\nRSS of a limit (95 KiB)\n",
-     "samples 8 from 0\nprocess 1024..3072 until 4 peak 9216\npeak_rss of process 9216 at 3\n"
+     "samples 9 from 0\nprocess 1024..3072 until 4 peak 9216\npeak_rss of process 9216 at 3\n"
      "peak_rss of process 8192 at 5\ngpu_resident_memory of process 101376 at 6\n"
-     "gpu_memory_usage_rss of process 99328 at 7\n"
-     "resident_memory_on_cuda of process 98304 at 8\nnote unread 1\n"},
+     "system_cpu_rss of process 100352 at 7\ngpu_memory_usage_rss of process 99328 at 8\n"
+     "resident_memory_on_cuda of process 98304 at 9\nnote unread 1\n"},
     {"a name behind many words, or in a long one",
      "RSS: 4 KiB\nafter the checkpoint with the states of all optimizers and schedulers came in: "
      "RSS: 9 KiB\n"
