@@ -86,24 +86,62 @@ static bool is_of(const char *name, const char *at, size_t n, const char *of)
     return strcspn(behind, " ])") + 1 >= (size_t)(of - behind); /* in one word, or beside it */
 }
 
-/* A name of how much more or less there is, or may be, or is on the average: no level. Behind
- * "from" and "to" levels are: "rss grew to". */
+/* Where a word stands in the name, as a word; NULL: nowhere. */
+static const char *find_word(const char *name, const char *word)
+{
+    const size_t n = strlen(word);
+    for (const char *at = name; (at = strstr(at, word)); at += n)
+        if ((at == name || !isalpha((unsigned char)at[-1])) && !isalpha((unsigned char)at[n]))
+            return at;
+    return NULL;
+}
+
+/* "Δrss", "rss Δ", "d_rss". */
+static bool is_signed_change(const char *name)
+{
+    static const char *const signs[] = {"Δrss", "Δ rss", "Δ_rss", "rss Δ",
+                                        "δrss", "δ rss", "δ_rss", "rss δ"};
+    for (size_t i = 0; i < MT_ARRAY_LEN(signs); i++)
+        if (strstr(name, signs[i]))
+            return true;
+    return find_word(name, "d_rss") || find_word(name, "drss");
+}
+
+/* "rss dropped by", not "rss used by". */
+static bool is_changed_by(const char *of)
+{
+    return ends_in(of, " by") && !ends_in(of, "used by") && !ends_in(of, "held by");
+}
+
+/* A name of how much more or less there is, or may be, or is on the average or expected: no level.
+ * Behind "from" and "to" levels are: "rss grew to". */
 static bool is_no_level(const char *name)
 {
-    static const char *const words[] = {"delta",     "diff",   "difference", "growth", "increase",
-                                        "increased", "grew",   "limit",      "cap",    "change",
-                                        "increment", "gain",   "gained",     "freed",  "allowed",
-                                        "min",       "budget", "threshold",  "target", "expected",
-                                        "avg",       "mean"};
+    static const char *const words[] = {
+        "delta",   "diff",   "difference", "growth",    "increase",  "increased", "grew",
+        "limit",   "cap",    "change",     "increment", "gain",      "gained",    "freed",
+        "allowed", "min",    "budget",     "threshold", "target",    "expected",  "avg",
+        "mean",    "quota",  "headroom",   "estimated", "predicted", "projected", "rlimit",
+        "extra",   "median", "additional", "inc"};
+    static const char *const behind[] = {"decrease", "decreased", "reduction", "reduced",
+                                         "released", "reclaimed", "saved",     "leaked",
+                                         "estimate", "overhead",  "available", "requested"};
     const char *of = mt_text_rss(name, strlen(name));
     of = of ? of : strstr(name, "memory usage");
-    for (size_t i = 0; of && i < MT_ARRAY_LEN(words); i++) {
+    if (!of || ends_in(name, " from") || ends_in(name, " to"))
+        return false;
+    for (size_t i = 0; i < MT_ARRAY_LEN(words); i++) {
         const size_t n = strlen(words[i]);
         for (const char *at = name; (at = strstr(at, words[i])); at += n)
             if (is_of(name, at, n, of))
-                return !ends_in(name, " from") && !ends_in(name, " to");
+                return true;
     }
-    return false;
+    for (size_t i = 0; i < MT_ARRAY_LEN(behind); i++) {
+        const char *at = find_word(of, behind[i]);
+        if (at && is_of(name, at, strlen(behind[i]), of))
+            return true;
+    }
+    return is_changed_by(of) || is_signed_change(name);
 }
 
 /* Whether the name has the memory usage of the process: not that of a device, of a part of what it
@@ -122,16 +160,6 @@ static bool is_usage(const char *name)
             return false;
     }
     return at;
-}
-
-/* Where a word stands in the name, as a word; NULL: nowhere. */
-static const char *find_word(const char *name, const char *word)
-{
-    const size_t n = strlen(word);
-    for (const char *at = name; (at = strstr(at, word)); at += n)
-        if ((at == name || !isalpha((unsigned char)at[-1])) && !isalpha((unsigned char)at[n]))
-            return at;
-    return NULL;
 }
 
 static bool has_word(const char *name, const char *word)
@@ -168,7 +196,8 @@ static bool is_any_peak(const char *name)
 
 static bool names_device(const char *name)
 {
-    static const char *const devices[] = {"gpu", "cuda", "npu", "xpu", "hpu", "tpu", "vram"};
+    static const char *const devices[] = {"gpu", "cuda", "npu", "xpu", "hpu",
+                                          "tpu", "vram", "hbm", "xla", "rocm"};
     for (size_t i = 0; i < MT_ARRAY_LEN(devices); i++)
         if (has_word(name, devices[i]))
             return true;

@@ -113,6 +113,15 @@ static const struct text_file {
      "file-rss:0kB, shmem-rss:0kB\n          9437184  maximum resident set size\nRSS: 2 KiB\n",
      "samples 3 from 0\nprocess 1024..2048 until 3 peak 2048\nanon of process 9216 at 2\nfile "
      "of process 0 at 2\nshmem of process 0 at 2\nnote unread 2\nnote units 3\n"},
+    {"other words for a change, a limit or a guess",
+     "RSS: 1 KiB\nRSS dropped by 9 KiB\n\xce\x94RSS=9KiB\nd_rss: 9 KiB\nrss reduced by 9 KiB\nRSS "
+     "saved: 9 KiB\nrss_inc=9KiB\npredicted rss 9 KiB\nRLIMIT RSS 9 KiB\nRSS after cache was "
+     "released: 2 KiB\nCheckpoint saved: RSS 3 KiB\nRSS dropped to 4 KiB\nHBM peak memory usage: "
+     "9 KiB\nRSS used by python: 3 KiB\nRSS used by: 2 KiB\n",
+     "samples 15 from 0\nprocess 1024..2048 until 15 peak 4096\nrss_dropped_by of process 9216 at "
+     "2\nrss_2 of process 9216 at 3\nd_rss of process 9216 at 4\nrss_reduced_by of process 9216 at "
+     "5\nrss_saved of process 9216 at 6\nrss_inc of process 9216 at 7\npredicted_rss of process "
+     "9216 at 8\nrlimit_rss of process 9216 at 9\nhbm_peak_memory_usage of process 9216 at 13\n"},
     {"an rss of something else is a metric, whatever it is of",
      "RSS: 1 KiB\ntorch RSS: 9 KiB\ndevice RSS: 8 KiB\nsystem rss: 7 KiB\nRSS: 2 KiB\n",
      "samples 5 from 0\nprocess 1024..2048 until 5 peak 2048\ntorch_rss of process 9216 at 2\n"
