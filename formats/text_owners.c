@@ -347,7 +347,9 @@ static const char *take_tag(const struct mt_text_owners *o, const char *line, co
 {
     const char *behind = take_mpirun(line, end, out);
     behind = behind ? behind : take_name(o, line, end, out);
-    if (!behind && (behind = mt_text_tag_syslog(line, (size_t)(end - line), &out->number)) != NULL)
+    if (!behind &&
+        ((behind = mt_text_tag_syslog(line, (size_t)(end - line), &out->number)) != NULL ||
+         (behind = mt_text_tag_proc(line, (size_t)(end - line), &out->number)) != NULL))
         snprintf(out->word, sizeof out->word, "pid");
     for (int i = 0; i < MT_TAG_N && !behind; i++) {
         if (o->tags[i] != MT_TAG_RANKS && o->tags[i] != MT_TAG_PIDS)

@@ -127,6 +127,21 @@ const char *mt_text_tag_syslog(const char *line, size_t n, uint64_t *pid)
     return p > digits && *pid >= LEAST && mt_has_form(p, end, "]:") ? p + 2 : NULL;
 }
 
+const char *mt_text_tag_proc(const char *line, size_t n, uint64_t *pid)
+{
+    static const char proc[] = "/proc/";
+    enum { DIGITS = 8 };
+    const char *end = line + n, *digits = line + sizeof proc - 1, *p = digits;
+    if (n < sizeof proc || memcmp(line, proc, sizeof proc - 1) != 0)
+        return NULL;
+    for (*pid = 0; p < end && isdigit((unsigned char)*p) && p - digits < DIGITS; p++)
+        *pid = *pid * 10 + (uint64_t)(*p - '0');
+    if (p == digits || p == end || *p != '/')
+        return NULL;
+    p = memchr(p, ':', (size_t)(end - p));
+    return p ? p + 1 : NULL;
+}
+
 /* ---- what lines have ---- */
 
 /* Whether the text at p begins with the word, in any case. */

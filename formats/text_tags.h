@@ -39,6 +39,8 @@ const char *mt_text_tag_name(const char *line, size_t n, const char **name, size
 /* "Nov 22 10:00:01 host python[4711]: " of syslog and journalctl: the PID; the tag's end, or NULL:
  * it has none. */
 const char *mt_text_tag_syslog(const char *line, size_t n, uint64_t *pid);
+/* "/proc/4711/status:" that grep -H writes in front of lines: the PID; the tag's end, or NULL. */
+const char *mt_text_tag_proc(const char *line, size_t n, uint64_t *pid);
 
 /* What lines so far had. Zero-initialise. */
 struct mt_text_tags {

@@ -122,6 +122,12 @@ static const struct text_file {
      "2\nrss_2 of process 9216 at 3\nd_rss of process 9216 at 4\nrss_reduced_by of process 9216 at "
      "5\nrss_saved of process 9216 at 6\nrss_inc of process 9216 at 7\npredicted_rss of process "
      "9216 at 8\nrlimit_rss of process 9216 at 9\nhbm_peak_memory_usage of process 9216 at 13\n"},
+    {"what grep writes in front of the kernel's lines",
+     "/proc/10/status:VmHWM:\t  9 kB\n/proc/10/status:VmRSS:\t  1 kB\n/proc/4711/status:VmRSS:\t  "
+     "5 "
+     "kB\n/proc/10/status:VmRSS:\t  2 kB\n/proc/4711/status:VmRSS:\t  4 kB\n",
+     "samples 5 from 0\nprocess:10 1024..2048 until 4 peak 9216\nprocess:4711 5120..4096 until 5 "
+     "peak 5120\npeak_rss of process:10 9216 at 1\nnote units 5\n"},
     {"an rss of something else is a metric, whatever it is of",
      "RSS: 1 KiB\ntorch RSS: 9 KiB\ndevice RSS: 8 KiB\nsystem rss: 7 KiB\nRSS: 2 KiB\n",
      "samples 5 from 0\nprocess 1024..2048 until 5 peak 2048\ntorch_rss of process 9216 at 2\n"
