@@ -1,5 +1,6 @@
-/* Leaks of a line whose ops take turns. */
+/* Leaks of a line whose ops take turns, or of scopes that are called by numbers. */
 #include "lib/analysis/leaks_parts.h"
+#include "lib/analysis/numbered.h"
 #include "lib/base/hash.h"
 #include "lib/base/wrap.h"
 #include <stdlib.h>
@@ -30,16 +31,41 @@ static bool has_lines(const struct mt_grouper *g)
             mt_group_has(g->keys, g->key_n, MT_BY_LINE));
 }
 
-/* Groups that differ by their top ops alone are of one line. */
+static bool may_take_turns(const struct mt_grouper *g)
+{
+    return has_lines(g) || mt_group_has(g->keys, g->key_n, MT_BY_SITE) ||
+           mt_group_has(g->keys, g->key_n, MT_BY_SCOPE);
+}
+
+/* A key of a group without what sites of one line may differ by; lines: there are such. */
+static uint64_t line_key(const struct mt_grouper *g, const char *const *names, int k, bool lines,
+                         struct mt_buf *text)
+{
+    mt_buf_clear(text);
+    mt_buf_adds(text, "");
+    if (g->keys[k] == MT_BY_TOP && lines)
+        return 0;
+    if (g->keys[k] == MT_BY_SITE)
+        mt_numbered_site_add(text, names[k]);
+    else if (g->keys[k] == MT_BY_SCOPE)
+        mt_numbered_scope_add(text, names[k]);
+    else
+        mt_buf_adds(text, names[k]);
+    return mt_hash_short(4, text->s, text->n);
+}
+
+/* Groups that differ by their top ops alone, or by numbers in their scopes, are of one line. */
 static void find_lines(struct pool *p)
 {
     const struct mt_grouper *g = p->f->grouper;
+    const bool lines_known = has_lines(g);
     struct mt_map lines = {0};
+    struct mt_buf text = {0};
     p->line_of = mt_alloc((g->names.n + 1) * sizeof *p->line_of);
     for (size_t i = 0; i < g->names.n; i++) {
-        const char *key[MT_BY_N] = {NULL}; /* equal texts are the same text */
+        uint64_t key[MT_BY_N] = {0};
         for (int k = 0; k < g->key_n; k++)
-            key[k] = g->keys[k] == MT_BY_TOP ? NULL : g->names.v[i].key[k];
+            key[k] = line_key(g, g->names.v[i].key, k, lines_known, &text);
         p->line_of[i] = MT_NONE;
         if (g->names.v[i].explicit_row)
             continue;
@@ -50,6 +76,7 @@ static void find_lines(struct pool *p)
         }
         p->line_of[i] = *line;
     }
+    mt_buf_free(&text);
     mt_map_free(&lines);
 }
 
@@ -220,7 +247,7 @@ static void judge_line(struct pool *p, const struct in_line *from, const struct 
 void mt_leaks_of_lines(const struct mt_leak_finder *f, struct mt_leak_found *v, size_t n)
 {
     struct pool p = {.f = f, .parts = v, .part_n = n};
-    if (!has_lines(f->grouper) || !f->step_n)
+    if (!may_take_turns(f->grouper) || !f->step_n)
         return;
     find_lines(&p);
     choose(&p);

@@ -79,10 +79,10 @@ struct mt_leak_found {
 int mt_survivor_cmp(const void *a, const void *b);
 
 /*
- * Where sites are lines of the user's, told apart by their top ops, and ops of one line take turns:
- * each of them grows too seldom. What does not leak in every step is judged together with the
- * others of its line; where that says more, it is said of each that grows, with its share of the
- * growth.
+ * Where sites are lines of the user's, told apart by their top ops, and ops of one line take turns,
+ * or sites are told apart by numbers of their scopes: each of them grows too seldom. What does not
+ * leak in every step is judged together with the others of its line; where that says more, it is
+ * said of each that grows, with its share of the growth.
  */
 void mt_leaks_of_lines(const struct mt_leak_finder *f, struct mt_leak_found *v, size_t n);
 

@@ -213,6 +213,44 @@ def loop(seed):
             seen[want and want[0]] += 1
 
 
+# ---- scopes that are called by numbers ----
+
+
+def in_scopes(name, scope, born, died=lambda s: None, n=12):
+    """A block of 512 B by one op in each step of `born`, in a scope of its own: whether that is a leak, and its growth."""
+    trace = inputs.Trace()
+    for s in range(n):
+        trace.mark(f"ProfilerStep#{s}", 10000 * (s + 1), 10000)
+        trace.op("work", 10000 * (s + 1) + 9990, 5)
+        trace.mark(scope(s), 10000 * (s + 1) + 1000, 1000)
+        if s in born:
+            trace.op("made", 10000 * (s + 1) + 1100, 100)
+            trace.record(10000 * (s + 1) + 1150, 512, 1 + s << 20, inputs.CUDA0)
+        for b in born:
+            if died(b) == s:
+                trace.record(10000 * (s + 1) + 1500, -512, 1 + b << 20, inputs.CUDA0)
+    trace.write("scopes.json")
+    m.run("import", "scopes.json", "--name", name)
+    m.known.clear()
+    code = m.run("leaks", name, "--fail", codes=(0, 1))[0]
+    limits = [m.run("check", name, "--max-growth-per-step", str(limit), codes=(0, 1))[0] for limit in (0, 256, 512)]
+    sums = []
+    for by in ("site", "scope", "name,scope,site"):
+        rows = m.rows("leaks", name, "--by", by)
+        sums.append(round(sum(row["per_step_b"] or 0 for row in rows if row["verdict"] == "leak")))
+    return code, limits, sums
+
+
+half = range(1, 12, 2)
+for k, scope in enumerate((lambda s: f"step {s}", lambda s: f"request {s * 7919:x}7c{s}", lambda s: f"layer{s}.fold_{s % 3}")):
+    for born, per_step in ((range(12), 512), (half, 256)):
+        want = (1, [1, 1 if per_step > 256 else 0, 0], [per_step] * 3)
+        found = in_scopes(f"numbered{k}_{per_step}", scope, born)
+        m.check(found == want, "a leak in numbered scopes", k, per_step, found)
+    kept_two = in_scopes(f"cached{k}", scope, range(12), lambda s: s + 2 if s < 10 else None)
+    m.check(kept_two == (0, [0] * 3, [0] * 3), "what lives for two steps in numbered scopes", k, kept_two)
+m.check(in_scopes("once", lambda s: f"layer{s}", (0, 1)) == (0, [0] * 3, [0] * 3), "what two numbered scopes made once")
+
 seen = {"leak": 0, "candidate": 0, None: 0}
 for number in range(LOOPS):
     loop(number)
