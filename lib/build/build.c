@@ -6,6 +6,7 @@
 #include "lib/build/by_frames.h"
 #include "lib/build/gradients.h"
 #include "lib/build/told_base.h"
+#include "lib/build/untold.h"
 
 static void include(struct mt_recording *r, int64_t t_ns)
 {
@@ -83,6 +84,8 @@ void mt_build_memory(struct mt_recording *r)
     mt_build_knows(r);
     if (!r->without_ops)
         mt_build_older(r, &processes, &gradients, &assigned);
+    if (!r->without_ops)
+        mt_build_untold(r, &processes, &gradients);
     mt_gradients_free(&gradients);
     mt_processes_free(&processes);
     mt_map_free(&assigned);

@@ -45,6 +45,8 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_STEPS_ROUNDS] = "steps_rounds",
     [MT_NOTE_STEPS_UNKNOWN] = "steps_unknown",
     [MT_NOTE_STEPS_UNMARKED] = "steps_unmarked",
+    [MT_NOTE_NO_PARAMETERS] = "parameters_unknown",
+    [MT_NOTE_NO_GRADIENTS] = "gradients_unknown",
     [MT_NOTE_STEPS_APART] = "steps_processes",
     [MT_NOTE_OLDER] = "older_unknown",
     [MT_NOTE_BAD_BASE] = "bad_base",
@@ -164,6 +166,8 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_STEPS_ROUNDS] = ABOUT(STEPS),
     [MT_NOTE_STEPS_UNKNOWN] = ABOUT(STEPS),
     [MT_NOTE_STEPS_UNMARKED] = ABOUT(SITES),
+    [MT_NOTE_NO_PARAMETERS] = ABOUT(NO_FIGURE),
+    [MT_NOTE_NO_GRADIENTS] = ABOUT(NO_FIGURE),
     [MT_NOTE_STEPS_APART] = ABOUT(STEPS),
     [MT_NOTE_STEPS_IDLE] = ABOUT(NO_FIGURE),
     [MT_NOTE_STEPS_NUMBER] = ABOUT(STEPS),
@@ -273,6 +277,12 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_STEPS_UNMARKED] =
         "no step of an optimizer is marked, as torch.compile(optimizer.step) leaves it: what an "
         "optimizer keeps cannot be told from what else is kept, and reads [unknown]",
+    [MT_NOTE_NO_PARAMETERS] =
+        "something learns, and no block is known as a parameter: they have another category, such "
+        "as those that are views of one tensor",
+    [MT_NOTE_NO_GRADIENTS] =
+        "something learns, and no block is known as a gradient: they have another category, such "
+        "as those that were made before the first backward pass",
     [MT_NOTE_STEPS_APART] =
         "no steps: %N processes have steps of their own, which are not the same; import the "
         "recording of each by itself, or with --step-marker REGEX a marker that only one has",

@@ -84,20 +84,23 @@ enum mt_gap {
     MT_GAP_REST = 8,    /* something follows the recording's end, and was left out */
     MT_GAP_DAMAGE = 16, /* damaged events were left out */
     /* The recorder's own total shows that records of the device are missing: */
-    MT_GAP_MISSING = 32,     /* at the end it has more or less than they add up to */
-    MT_GAP_ABOVE = 64,       /* at some time it is above the level */
-    MT_GAP_BELOW = 128,      /* at some time it is below */
-    MT_GAP_NOTHING = 256,    /* nothing was allocated: it was hardly recorded */
-    MT_GAP_MIXED = 512,      /* several processes wrote it, whose blocks are not told apart */
-    MT_GAP_UNTRACED = 32768, /* calls of other threads, or other calls, are not in the log */
-    MT_GAP_THREADS = 131072, /* what is lost is not the end alone, frees among it */
-    MT_GAP_YIELDED = 262144, /* the recorder stopped for another one of the program's own */
-    MT_GAP_STATE = 524288,   /* asked for an optimizer's state: whose steps nothing marks */
-    MT_GAP_UNREAD = 1048576, /* lines of a text were left out, which may have had more */
+    MT_GAP_MISSING = 32,         /* at the end it has more or less than they add up to */
+    MT_GAP_ABOVE = 64,           /* at some time it is above the level */
+    MT_GAP_BELOW = 128,          /* at some time it is below */
+    MT_GAP_NOTHING = 256,        /* nothing was allocated: it was hardly recorded */
+    MT_GAP_MIXED = 512,          /* several processes wrote it, whose blocks are not told apart */
+    MT_GAP_UNTRACED = 32768,     /* calls of other threads, or other calls, are not in the log */
+    MT_GAP_THREADS = 131072,     /* what is lost is not the end alone, frees among it */
+    MT_GAP_YIELDED = 262144,     /* the recorder stopped for another one of the program's own */
+    MT_GAP_STATE = 524288,       /* asked for an optimizer's state: whose steps nothing marks */
+    MT_GAP_PARAMETERS = 1048576, /* asked for them: something learns, and they are not told, */
+    MT_GAP_GRADIENTS = 2097152,  /* or these */
+    MT_GAPS_OF_CATEGORIES = MT_GAP_STATE | MT_GAP_PARAMETERS | MT_GAP_GRADIENTS,
+    MT_GAP_UNREAD = 4194304, /* lines of a text were left out, which may have had more */
     MT_GAP_OWNERS = 65536,   /* one process wrote it, or several that are not told apart */
     /* All of these: something that happened in the recording is lost, or taken for another. */
     MT_GAPS_INSIDE = 1023 | MT_GAP_UNTRACED | MT_GAP_OWNERS | MT_GAP_THREADS | MT_GAP_YIELDED |
-                     MT_GAP_STATE | MT_GAP_UNREAD,
+                     MT_GAPS_OF_CATEGORIES | MT_GAP_UNREAD,
     /* Of runs without single records, in which levels are that much at least: */
     MT_GAP_OLDER = 1024, /* what is older is in no figure, though there is such */
     MT_GAP_PEAK = 2048,  /* between the moments that were recorded more may have been alive */
@@ -106,7 +109,7 @@ enum mt_gap {
     MT_GAP_MEANING = 8192,
     MT_GAP_WATCH = 16384, /* more may have been in memory than the recorder of a process saw */
     /* More may be alive at the end, */
-    MT_GAPS_OF_ENDS = MT_GAP_OLDER | MT_GAP_KINDS | MT_GAP_STATE,
+    MT_GAPS_OF_ENDS = MT_GAP_OLDER | MT_GAP_KINDS | MT_GAPS_OF_CATEGORIES,
     MT_GAPS_ABOVE = MT_GAPS_OF_ENDS | MT_GAP_PEAK | MT_GAP_WATCH, /* or before that */
 };
 

@@ -21,6 +21,9 @@ static const struct {
     {MT_GAP_MIXED, MT_NOTE_PROCESSES, "was written by several processes, which are not told apart"},
     {MT_GAP_STATE, MT_NOTE_STEPS_UNMARKED,
      "does not mark the steps of its optimizer, whose state is not told from what else is kept"},
+    {MT_GAP_PARAMETERS, MT_NOTE_NO_PARAMETERS,
+     "has parameters that are not told from other memory"},
+    {MT_GAP_GRADIENTS, MT_NOTE_NO_GRADIENTS, "has gradients that are not told from other memory"},
     {MT_GAP_OWNERS, MT_NOTE_OWNERS,
      "was written by one process, or by several that are not told apart; `memtool import "
      "--processes` says which"},
@@ -43,12 +46,20 @@ static const struct {
 };
 static const unsigned by_total = MT_GAP_MISSING | MT_GAP_ABOVE | MT_GAP_BELOW;
 
+/* What a gap of MT_GAPS_OF_CATEGORIES is one in. */
+static enum mt_category category_of(enum mt_gap gap)
+{
+    if (gap == MT_GAP_STATE)
+        return MT_CATEGORY_OPTIMIZER_STATE;
+    return gap == MT_GAP_PARAMETERS ? MT_CATEGORY_PARAMETER : MT_CATEGORY_GRADIENT;
+}
+
 /* Whether a gap is one in what is said of the device. */
 static bool concerns(const struct mt_run_device *device, enum mt_gap gap)
 {
-    if (gap == MT_GAP_STATE)
+    if (gap & MT_GAPS_OF_CATEGORIES)
         return !mt_category_set_is_whole(device->only) &&
-               mt_category_in(device->only, MT_CATEGORY_OPTIMIZER_STATE);
+               mt_category_in(device->only, category_of(gap));
     return !(gap & MT_GAPS_ABOVE && mt_device_has_events(device));
 }
 

@@ -666,7 +666,52 @@ def unmarked():
         m.run("check", "unmarked", "--category", category, "--max-peak", "4KiB", "--max-at-end", "4KiB", codes=(0,))
 
 
+def untold(name, gradients_before):
+    """A model whose parameters are views of one tensor, and whose gradients may be there before the first backward pass."""
+    t = inputs.Trace()
+    t.op("aten::empty", 1, 3)
+    t.record(2, 2048, 0x60000)
+    t.record(3, 2048, 0x70000)
+    t.op("aten::uniform_", 5, 3)
+    t.op("aten::cat", 10, 5)
+    t.record(12, 4096, 0x10000)
+    t.record(16, -2048, 0x60000)
+    t.record(17, -2048, 0x70000)
+    if gradients_before:
+        t.op("aten::zeros_like", 20, 5)
+        t.record(22, 4096, 0x20000)
+    for n in range(4):
+        at = 100 * (n + 1)
+        t.op("aten::randn", at + 6, 3)
+        t.record(at + 7, 256, 0x50000)
+        t.op("aten::mm", at + 10, 10, **{"Sequence number": n, "Fwd thread id": 0})
+        t.record(at + 12, 512, 0x30000)
+        t.op("autograd::engine::evaluate_function: MmBackward0", at + 30, 10, **{"Sequence number": n, "Fwd thread id": 1})
+        if not gradients_before:
+            t.record(at + 34, 2048, 0x40000)
+            t.record(at + 35, 2048, 0x80000)
+        for call in (41, 46):
+            t.op("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", at + call, 4)
+        t.record(at + 52, -512, 0x30000)
+        t.record(at + 53, -256, 0x50000)
+        t.mark("Optimizer.step#SGD.step", at + 60, 20)
+        if not gradients_before:
+            t.record(at + 85, -2048, 0x40000)
+            t.record(at + 86, -2048, 0x80000)
+    t.write(name + ".json")
+    m.run("import", name + ".json", "--name", name)
+    for rule, limit in (("--max-peak", "1KiB"), ("--max-at-end", "1KiB"), ("--max-growth-per-step", "0")):
+        m.run("check", name, "--category", "parameters", rule, limit, codes=(3,))
+    m.run("check", name, "--category", "gradients", "--max-peak", "1KiB", codes=(3,) if gradients_before else (1,))
+    m.run("check", name, "--category", "activations", "--max-peak", "1KiB", codes=(0,))
+    notes = m.query(f"SELECT kind FROM note WHERE run_id = (SELECT id FROM run WHERE name = '{name}') ORDER BY kind")
+    m.check([n["kind"] for n in notes if n["kind"].endswith("s_unknown")] ==
+            (["gradients_unknown"] if gradients_before else []) + ["parameters_unknown"], name, notes)
+
+
 recorded()
+untold("flat", False)
+untold("flat_gradients", True)
 unmarked()
 rebuilt()
 sharded()

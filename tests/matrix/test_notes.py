@@ -107,6 +107,13 @@ def steps_unmarked(t):
     t.op("autograd::engine::evaluate_function: MulBackward0", 40, 5)
 
 
+def learns(t):
+    some(t)
+    for at in (30, 60):
+        t.op("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", at, 5)
+        t.mark("Optimizer.step#SGD.step", at + 10, 5)
+
+
 def kernel(t):
     some(t)
     t.op("a kernel", 30, 5, cat="kernel")
@@ -255,6 +262,8 @@ CASES = {
     "steps_rounds": (made("two_optimizers"), STEPS),
     "steps_unknown": (made("random0"), ["leaks", "diff", "leaks over runs", "check --max-growth-per-step 1TiB"]),
     "steps_unmarked": (trace(steps_unmarked), SITES),
+    "parameters_unknown": (trace(learns), []),
+    "gradients_unknown": (trace(learns), []),
     "steps_processes": (made("processes"), ["leaks", "diff", "leaks over runs", "check --max-growth-per-step 1TiB"]),
     "steps_renumbered": (corpus("pickle/marks-odd"), STEPS),
     "kinds_left_out": (default_kinds, END),
