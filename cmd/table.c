@@ -237,6 +237,12 @@ static bool chosen_by_figures(void)
            strcmp(sort.column, "name") != 0;
 }
 
+/* Whether texts of call paths can wait until then: a million of them may take gigabytes. */
+static bool written_one_by_one(void)
+{
+    return !mt_people_read() && !mt_show_is_taken() && !rows.name && !rows.columns;
+}
+
 static enum mt_status fill(const struct mt_view *v, struct mt_report *r, struct mt_err *err)
 {
     struct devices devices = {0};
@@ -256,21 +262,24 @@ static enum mt_status fill(const struct mt_view *v, struct mt_report *r, struct 
     MT_TRY_OUT(mt_view_note_steps(v, steps, r, err));
     if ((steps || mt_group_has(keys.v, keys.n, MT_BY_STEP)) && v->has_device)
         MT_TRY_OUT(note_unread(v, r, err));
+    const bool stream = sort.paths && written_one_by_one();
     if (chosen_by_figures())
         sort.first_n = (size_t)mt_rows_limit(&rows);
-    else
+    else if (!stream)
         mt_table_paths_put(r, &paths);
     mt_table_sort(r, &sort);
     MT_TRY_OUT(mt_rows_apply(&rows, r, mt_rows_size(r, sort.column, size), err));
-    mt_table_paths_put(r, &paths);
+    if (!stream)
+        mt_table_paths_put(r, &paths);
     describe(r, &v->run, &devices, net_b);
     bool events = mt_knows_events(known_of(&devices));
     mt_rows_footer(&rows, r, sum_words(r, &devices, net_b),
                    mt_group_has(keys.v, keys.n, MT_BY_TOP) || !events
                        ? ""
                        : ", --by top what your code called");
+    if (stream && r->rows.n)
+        mt_table_paths_stream(r, &paths);
 out:
-    mt_table_paths_free(&paths);
     free(devices.v);
     return st;
 }
@@ -299,8 +308,11 @@ static enum mt_status check_compat(const struct mt_run *run, struct mt_err *err)
 
 static enum mt_status show(struct mt_view *v, struct mt_report *r, struct mt_err *err)
 {
-    MT_TRY(fill(v, r, err));
-    return mt_show(r, err);
+    enum mt_status st = fill(v, r, err);
+    if (st == MT_OK)
+        st = mt_show(r, err);
+    mt_table_paths_free(&paths);
+    return st;
 }
 
 static enum mt_status show_compat(struct mt_view *v, struct mt_report *r, struct mt_err *err)

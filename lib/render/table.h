@@ -40,8 +40,16 @@ void mt_table_columns(struct mt_report *r, const enum mt_group_key *keys, int ke
 struct mt_table_paths {
     struct mt_tree tree; /* of the groups; every device of a run has the same nodes */
     struct mt_paths of;  /* what tree.paths was while they were grouped */
+    /* Of mt_table_paths_stream: the rows, the next of them, and the text of the one before. */
+    MT_VEC(struct mt_row) rows;
+    size_t next, cell_n;
+    int column;
+    struct mt_buf text;
 };
 void mt_table_paths_put(struct mt_report *r, const struct mt_table_paths *paths);
+/* The same where rows are written one by one: each has its text only then. The report's rows move
+ * to `paths`, which must outlive what is written. */
+void mt_table_paths_stream(struct mt_report *r, struct mt_table_paths *paths);
 void mt_table_paths_free(struct mt_table_paths *paths);
 
 /* Adds the groups as rows, adding their self_net_b to *net_b. device NULL: no such column. numbers:

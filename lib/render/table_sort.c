@@ -26,8 +26,41 @@ void mt_table_paths_put(struct mt_report *r, const struct mt_table_paths *paths)
     }
 }
 
+static bool next_row(void *closure, struct mt_cell *cells)
+{
+    struct mt_table_paths *paths = closure;
+    if (paths->next == paths->rows.n)
+        return false;
+    const struct mt_row *row = &paths->rows.v[paths->next++];
+    memcpy(cells, row->cells, paths->cell_n * sizeof *cells);
+    struct mt_cell *cell = &cells[paths->column];
+    if (cell->kind != MT_CELL_INT)
+        return true;
+    mt_buf_clear(&paths->text);
+    mt_path_add(&paths->of, &paths->tree, (uint32_t)cell->i, &paths->text);
+    *cell = mt_cell_text(paths->text.s);
+    return true;
+}
+
+void mt_table_paths_stream(struct mt_report *r, struct mt_table_paths *paths)
+{
+    paths->column = path_column(r);
+    if (paths->column < 0)
+        return;
+    paths->cell_n = r->columns.n;
+    for (size_t i = 0; i < r->rows.n; i++)
+        *mt_vec_push(&paths->rows) = r->rows.v[i];
+    r->rows.n = 0;
+    r->next = next_row;
+    r->closure = paths;
+}
+
 void mt_table_paths_free(struct mt_table_paths *paths)
 {
+    for (size_t i = 0; i < paths->rows.n; i++)
+        free(paths->rows.v[i].cells);
+    mt_vec_free(&paths->rows);
+    mt_buf_free(&paths->text);
     mt_paths_free(&paths->of);
     mt_tree_free(&paths->tree);
     *paths = (struct mt_table_paths){0};

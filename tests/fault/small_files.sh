@@ -136,4 +136,17 @@ for how in '--format csv' '--depth 0 --limit 0'; do
     (ulimit -v $room && exec "$MEMTOOL" tree @latest --db y.db $how) >out 2>err || complain "tree $how: $(cat err)"
     [ "$(wc -l <out)" -gt 500000 ] || complain "tree $how: only $(wc -l <out) lines"
 done
-complained "17 files"
+# Call paths of hundreds of functions each, whose texts have a kilobyte: each is made as its row is written.
+paths() { # 1,500 chains of 200 functions
+    printf '{"head":{"callFrame":{"functionName":"(root)"},"selfSize":0,"id":1,"children":['
+    awk 'BEGIN { node = "{\"callFrame\":{\"functionName\":\"%s\"},\"selfSize\":1,\"id\":1,\"children\":["
+                 for (i = 0; i < 200; i++) { chain = chain sprintf(node, "function_number_" i % 7); end = end "]}" }
+                 for (i = 0; i < 1500; i++) printf "%s" node "%s]}%s", i ? "," : "", "root" i, chain, end }'
+    printf ']},"samples":[]}'
+}
+paths | zstd -q -o paths.heapprofile.zst
+"$MEMTOOL" import paths.heapprofile.zst --db z.db >out 2>err || complain "paths are refused: $(cat err)"
+# shellcheck disable=SC3045
+(ulimit -v $room && exec "$MEMTOOL" table @latest --db z.db --by path --format csv) 2>err | wc -l >out
+[ "$(cat out)" = 301501 ] || complain "table --by path: $(cat out) lines; $(cat err)"
+complained "18 files"
