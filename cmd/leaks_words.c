@@ -16,7 +16,7 @@ static const struct mt_glossary_entry trends[] = {
     {"rises", "from each run to the next; through all parts of the later half of a recording"},
     {"rose", "at some, and never fell"},
     {"rises with dips",
-     "it falls at times, but each fourth of the dumps holds more than the one before"},
+     "it falls at times, but each quarter of the dumps holds more than the one before"},
     {"came", "nothing at first, then it came, and stayed as it is"},
     {"constant", "the same at all of them"},
     {"up and down", "it rises and falls"},

@@ -6,31 +6,21 @@
 
 static const int64_t micro = 1000 * 1000;
 
-/* Whether the n bytes at s are one of the words, of small letters. */
-static bool is_one(const char *s, size_t n, const char *const *words)
-{
-    while (*words && (strlen(*words) != n || memcmp(*words, s, n) != 0))
-        words++;
-    return *words;
-}
-
 /* Whether nothing but words such as "size" and "is" stands between the last word for an rss in a
  * name and its number: "max resident set size", not "rss of layer". */
 static bool ends_in_rss(const char *name)
 {
-    static const char *const words[] = {"rss", "resident", "vmhwm"};
     static const char *const fillers[] = {
         "set",  "size", "memory", "mem", "usage", "used", "use",   "is", "was", "now",  "current",
         "peak", "max",  "kb",     "mb",  "bytes", "in",   "total", "=",  "->",  "then", NULL};
     const char *at = NULL;
-    for (size_t i = 0; i < MT_ARRAY_LEN(words); i++)
-        for (const char *s = name; (s = strstr(s, words[i])); s++)
-            at = at && at > s ? at : s;
+    for (const char *s = name; (s = mt_text_rss(s, strlen(s))) != NULL; s++)
+        at = s;
     if (!at)
         return false;
     for (at += strcspn(at, " "); *at; at += strcspn(at, " ")) {
         at += strspn(at, " ");
-        if (*at && !is_one(at, strcspn(at, " "), fillers))
+        if (*at && !mt_text_is_one(at, strcspn(at, " "), fillers))
             return false;
     }
     return true;
@@ -72,9 +62,9 @@ bool mt_text_is_another(const char *name, enum mt_text_behind behind)
     name += strspn(name, "([{/& ");
     for (size_t n; *name; name += n + strspn(name + n, " ")) {
         n = strcspn(name, " ");
-        const bool peak = is_one(name, n, peaks) && behind != MT_BEHIND_CHANGE;
-        const bool level = is_one(name, n, later) && behind != MT_BEHIND_AVERAGE;
-        if (!peak && !level && !is_one(name, n, fillers))
+        const bool peak = mt_text_is_one(name, n, peaks) && behind != MT_BEHIND_CHANGE;
+        const bool level = mt_text_is_one(name, n, later) && behind != MT_BEHIND_AVERAGE;
+        if (!peak && !level && !mt_text_is_one(name, n, fillers))
             return false;
         found |= peak || level;
     }

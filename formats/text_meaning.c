@@ -20,6 +20,13 @@ static bool has(const char *name, const char *const *words)
     return false;
 }
 
+bool mt_text_is_one(const char *s, size_t n, const char *const *words)
+{
+    while (*words && (strlen(*words) != n || memcmp(*words, s, n) != 0))
+        words++;
+    return *words;
+}
+
 /* Whether the word for an rss at p is part of a word that means something else. In "ru_maxrss" and
  * "processRss" it means that. */
 static bool is_in_other(const char *s, const char *p, size_t n, const char *end)

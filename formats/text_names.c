@@ -63,6 +63,14 @@ static void set_apart(struct mt_text_names *n, const struct mt_text_pair *p, con
     *mt_vec_push(&n->apart) = *p;
 }
 
+static size_t letters_at(const char *p)
+{
+    size_t n = 0;
+    while (isalpha((unsigned char)p[n]))
+        n++;
+    return n;
+}
+
 /* Whether a word of one name says another process, perhaps: "loader rss" beside "train rss". */
 static bool is_foreign(const char *name)
 {
@@ -73,30 +81,24 @@ static bool is_foreign(const char *name)
         "before", "after",    "cpu",   "host",    "ram",     "total",   "physical", "actual",
         "max",    "peak",     "the",   "of",      "is",      "was",     "psutil",   "resource",
         "kernel", "program",  "app",   "main",    "maximum", "highest", "so",       "far",
-        "ru",     "maxrss",   "vmrss", "vmhwm",   "at",      "step",    "epoch",    "iteration"};
-    for (const char *p = name; *p;) {
-        size_t n = 0, i = 0;
-        while (isalpha((unsigned char)p[n]))
-            n++;
-        while (n && i < MT_ARRAY_LEN(own) && (strlen(own[i]) != n || memcmp(own[i], p, n) != 0))
-            i++;
-        if (i == MT_ARRAY_LEN(own))
+        "ru",     "maxrss",   "vmrss", "vmhwm",   "at",      "step",    "epoch",    "iteration",
+        NULL};
+    size_t n;
+    for (const char *p = name; *p; p += n + !n) {
+        n = letters_at(p);
+        if (n && !mt_text_is_one(p, n, own))
             return true;
-        p += n + !n;
     }
     return false;
 }
 
 static bool has_word_of(const char *name, const char *const *words)
 {
-    for (const char *p = name; *p;) {
-        size_t n = 0;
-        while (isalpha((unsigned char)p[n]))
-            n++;
-        for (size_t i = 0; words[i]; i++)
-            if (strlen(words[i]) == n && memcmp(words[i], p, n) == 0)
-                return true;
-        p += n + !n;
+    size_t n;
+    for (const char *p = name; *p; p += n + !n) {
+        n = letters_at(p);
+        if (mt_text_is_one(p, n, words))
+            return true;
     }
     return false;
 }

@@ -49,6 +49,8 @@ bool mt_text_pair_is_own(const struct mt_text_pair *p);
 const char *mt_text_rss(const char *s, size_t n);
 /* Whether a name has one. */
 bool mt_text_says_rss(const char *name);
+/* Whether the n bytes at s are one of the words, behind the last of which NULL stands. */
+bool mt_text_is_one(const char *s, size_t n, const char *const *words);
 /* Its bytes; false: too many. */
 bool mt_text_pair_bytes(const struct mt_text_pair *p, int64_t *bytes);
 /* Whether the name ends in a word for a step of a loop, and which; a longer loop is in an epoch. */
