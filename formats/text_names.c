@@ -103,13 +103,36 @@ static bool has_word_of(const char *name, const char *const *words)
     return false;
 }
 
+static const char *const afters[] = {"after", "final", "end", "now", "current", NULL};
+
 /* Whether two names are one figure at two times: "rss_before" and "rss_after". */
 static bool are_before_and_after(const char *a, const char *b)
 {
-    static const char *const befores[] = {"before", "initial", "start", "begin", "was", NULL};
-    static const char *const afters[] = {"after", "final", "end", "now", "current", NULL};
-    return (has_word_of(a, befores) && has_word_of(b, afters)) ||
-           (has_word_of(b, befores) && has_word_of(a, afters));
+    static const char *const befores[] = {"before", "was", "initial", "start", "begin", NULL};
+    return has_word_of(a, befores) && has_word_of(b, afters);
+}
+
+/* What a line says was at first, beside what is now, is no level at its time: "rss_now=9GB
+ * rss_start=1GB" stands in each line, and the process does not go back. */
+static void set_first_apart(struct mt_text_names *n, struct mt_text_line *line,
+                            enum mt_pair_meaning meaning, struct mt_recording *rec, int64_t offset)
+{
+    static const char *const firsts[] = {"initial", "start", "begin", NULL};
+    for (size_t i = 0; i < line->pairs.n; i++) {
+        struct mt_text_pair *p = &line->pairs.v[i];
+        if (p->meaning != meaning || !has_word_of(p->name, firsts))
+            continue;
+        for (size_t k = 0; k < line->pairs.n && p->meaning == meaning; k++) {
+            const struct mt_text_pair *now = &line->pairs.v[k];
+            if (now->meaning != meaning || now->owner != p->owner ||
+                !has_word_of(now->name, afters))
+                continue;
+            n->foreign_n += is_foreign(p->name) || is_foreign(now->name);
+            if (strcmp(p->name, n->main_name[meaning == MT_PAIR_PEAK]) != 0)
+                set_apart(n, p, now->name, rec, offset);
+            p->meaning = MT_PAIR_OTHER;
+        }
+    }
 }
 
 static bool line_has(const struct mt_text_line *line, enum mt_pair_meaning meaning)
@@ -130,6 +153,8 @@ static void tell_apart(struct mt_text_names *n, struct mt_text_line *line,
     const struct mt_text_pair *first = NULL; /* of this owner; stays while none comes apart */
     uint32_t owner = MT_TEXT_NOBODY;
     size_t apart_n = SIZE_MAX;
+    if (meaning == MT_PAIR_LEVEL)
+        set_first_apart(n, line, meaning, rec, offset);
     for (size_t i = 0; i < line->pairs.n; i++) {
         struct mt_text_pair *p = &line->pairs.v[i];
         if (p->meaning != meaning && *main_name)

@@ -360,7 +360,7 @@ static const char none_matches[] = "no site matches this op and scope";
  * run, or has another name. Elsewhere a site without a call holds nothing. */
 static bool did_not_run(const struct mt_measured *m, const struct mt_baseline_device *d)
 {
-    return !m->found && d->v[MT_FIG_CALLS_N] > 0;
+    return !m->found_median && d->v[MT_FIG_CALLS_N] > 0;
 }
 
 /* What was measured with the limit. */

@@ -140,14 +140,16 @@ bool mt_check_measure(const struct mt_rule *rule, enum mt_figure figure,
 {
     const struct mt_repeats *r = side->repeats;
     int64_t *values = mt_alloc(r->v.n * sizeof *values);
-    int64_t extra = 0; /* spread the repeats bring with them */
+    bool *found = mt_alloc(r->v.n * sizeof *found); /* in each */
+    int64_t extra = 0;                              /* spread the repeats bring with them */
     *out = (struct mt_measured){.most = INT64_MIN};
     for (size_t i = 0; i < r->v.n; i++) {
         int64_t slack = 0, doubt = 0, unlisted = 0;
+        found[i] = false;
         const struct mt_baseline_device *d = mt_baseline_same_device(&r->v.v[i], c->device);
         bool least = d && is_least(figure, d);
         values[i] = d && (side->parts || !least) ? figure_of(rule, figure, &r->v.v[i], d, &slack,
-                                                             &doubt, &unlisted, &out->found)
+                                                             &doubt, &unlisted, &found[i])
                                                  : MT_BASELINE_UNKNOWN;
         struct mt_baseline_unknown u = {0};
         if (d)
@@ -160,6 +162,7 @@ bool mt_check_measure(const struct mt_rule *rule, enum mt_figure figure,
             mt_check_open(c, "%s '%s' has no device '%s'", side->name, r->v.v[i].run, c->device);
         else if (values[i] == MT_BASELINE_UNKNOWN)
             mt_check_open(c, "%s '%s' %s", side->name, u.run, u.why);
+        out->found |= found[i];
         extra = slack > extra ? slack : extra;
         out->doubt = doubt > out->doubt ? doubt : out->doubt;
         out->unlisted = unlisted > out->unlisted ? unlisted : out->unlisted;
@@ -170,6 +173,8 @@ bool mt_check_measure(const struct mt_rule *rule, enum mt_figure figure,
     }
     out->median = mt_median(values, r->v.n, &out->spread, &out->index);
     out->spread = mt_baseline_add(out->spread, extra);
+    out->found_median = found[out->index];
+    free(found);
     free(values);
     return out->median != MT_BASELINE_UNKNOWN;
 }

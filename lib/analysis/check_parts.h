@@ -44,6 +44,7 @@ struct mt_measured {
     size_t most_index;
     struct mt_baseline_unknown part; /* a repeat that knows it of a part only; run NULL: none */
     bool found;                      /* in one of the repeats there are sites the rule is about */
+    bool found_median;               /* and in that of the median */
 };
 
 /* A figure of c->device. False: a repeat does not know it, which opens c. */

@@ -4,6 +4,7 @@
 #include "lib/base/hash.h"
 #include "lib/base/wrap.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* A part that is judged with others of its line. */
 struct in_line {
@@ -22,6 +23,7 @@ struct pool {
     MT_VEC(struct mt_survivor *) of; /* of the line under way */
     MT_VEC(struct mt_survivor) survivors; /* copies of these, whose groups are lines */
     struct mt_leak_finder lines;          /* whose groups are lines */
+    struct mt_map calls;                  /* of each scope, by its name */
 };
 
 static bool has_lines(const struct mt_grouper *g)
@@ -37,17 +39,48 @@ static bool may_take_turns(const struct mt_grouper *g)
            mt_group_has(g->keys, g->key_n, MT_BY_SCOPE);
 }
 
+static uint64_t scope_key(const char *name)
+{
+    return mt_hash_short(5, name, strlen(name));
+}
+
+static void count_calls(struct pool *p)
+{
+    enum { ENOUGH = 1000 };
+    const struct mt_tree *t = p->f->grouper->tree;
+    for (size_t i = 0; i < t->nodes.n; i++) {
+        const struct mt_tree_node *n = &t->nodes.v[i];
+        if (n->scope == MT_NONE || n->frame != n->scope)
+            continue;
+        const int64_t calls = mt_numbers_get(&t->ops.calls_n, i);
+        uint32_t *sum = mt_map_at(&p->calls, scope_key(mt_strtab_get(&t->strings, n->scope)));
+        *sum = *sum == MT_MAP_NONE ? 0 : *sum;
+        *sum += *sum < ENOUGH ? (uint32_t)(calls < ENOUGH ? calls : ENOUGH) : 0;
+    }
+}
+
+/* Whether the scope of a key is called once: its number may be that of a step, or a request. What
+ * is called again, as layers are, is a place of its own. */
+static bool is_called_once(const struct pool *p, const char *key)
+{
+    static const char in[] = " in ";
+    const char *scope = strstr(key, in);
+    const uint32_t calls = mt_map_get(&p->calls, scope_key(scope ? scope + strlen(in) : key));
+    return calls == MT_MAP_NONE || calls <= 1;
+}
+
 /* A key of a group without what sites of one line may differ by; lines: there are such. */
-static uint64_t line_key(const struct mt_grouper *g, const char *const *names, int k, bool lines,
+static uint64_t line_key(const struct pool *p, const char *const *names, int k, bool lines,
                          struct mt_buf *text)
 {
+    const enum mt_group_key by = p->f->grouper->keys[k];
     mt_buf_clear(text);
     mt_buf_adds(text, "");
-    if (g->keys[k] == MT_BY_TOP && lines)
+    if (by == MT_BY_TOP && lines)
         return 0;
-    if (g->keys[k] == MT_BY_SITE)
+    if (by == MT_BY_SITE && is_called_once(p, names[k]))
         mt_numbered_site_add(text, names[k]);
-    else if (g->keys[k] == MT_BY_SCOPE)
+    else if (by == MT_BY_SCOPE && is_called_once(p, names[k]))
         mt_numbered_scope_add(text, names[k]);
     else
         mt_buf_adds(text, names[k]);
@@ -61,11 +94,12 @@ static void find_lines(struct pool *p)
     const bool lines_known = has_lines(g);
     struct mt_map lines = {0};
     struct mt_buf text = {0};
+    count_calls(p);
     p->line_of = mt_alloc((g->names.n + 1) * sizeof *p->line_of);
     for (size_t i = 0; i < g->names.n; i++) {
         uint64_t key[MT_BY_N] = {0};
         for (int k = 0; k < g->key_n; k++)
-            key[k] = line_key(g, g->names.v[i].key, k, lines_known, &text);
+            key[k] = line_key(p, g->names.v[i].key, k, lines_known, &text);
         p->line_of[i] = MT_NONE;
         if (g->names.v[i].explicit_row)
             continue;
@@ -77,6 +111,7 @@ static void find_lines(struct pool *p)
         p->line_of[i] = *line;
     }
     mt_buf_free(&text);
+    mt_map_free(&p->calls);
     mt_map_free(&lines);
 }
 

@@ -89,7 +89,14 @@ enum mt_trend mt_trend_of_moments(const struct mt_trend_level *levels, size_t n,
 
 bool mt_trend_has_dips(const struct mt_trend_level *levels, size_t n)
 {
-    return n > PARTS && parts_rise(levels, n, PARTS);
+    enum { LEAST = 2 * PARTS, TIMES = 3 };
+    int64_t dip = 0;
+    for (size_t i = 1; i < n; i++) {
+        const int64_t fall = mt_wrap_sub(levels[i - 1].bytes, levels[i].bytes);
+        dip = fall > dip ? fall : dip;
+    }
+    return n >= LEAST && parts_rise(levels, n, PARTS) &&
+           mt_wrap_sub(levels[n - 1].bytes, levels[0].bytes) / TIMES > dip;
 }
 
 bool mt_trend_goes_on(const struct mt_trend_level *levels, size_t n)

@@ -44,7 +44,8 @@ enum mt_trend mt_trend_of_moments(const struct mt_trend_level *levels, size_t n,
 bool mt_trend_can_tell(const struct mt_trend_level *levels, size_t n, int64_t end_t);
 
 /* Whether levels that go up and down rise over all: of four parts of them, each holds more than the
- * one before, at the least and at the most. */
+ * one before, at the least and at the most, and it rises by more than three times the deepest fall.
+ * Of fewer than eight nobody can say. */
 bool mt_trend_has_dips(const struct mt_trend_level *levels, size_t n);
 
 /* Whether it still rises: since the last rise no more moments have passed than lie between two. */

@@ -251,6 +251,26 @@ for k, scope in enumerate((lambda s: f"step {s}", lambda s: f"request {s * 7919:
     m.check(kept_two == (0, [0] * 3, [0] * 3), "what lives for two steps in numbered scopes", k, kept_two)
 m.check(in_scopes("once", lambda s: f"layer{s}", (0, 1)) == (0, [0] * 3, [0] * 3), "what two numbered scopes made once")
 
+
+def layers(n=36):
+    """Scopes called by numbers that run in each step, and make a buffer once: places of their own, and none of them leaks."""
+    trace = inputs.Trace()
+    for s in range(n):
+        trace.mark(f"ProfilerStep#{s}", 10000 * (s + 1), 10000)
+        for layer in range(12):
+            at = 10000 * (s + 1) + 100 + 500 * layer
+            trace.mark(f"layer{layer}", at, 400)
+            trace.op("made", at + 10, 100)
+            if s == 3 * layer:
+                trace.record(at + 20, 4096, 1 + layer << 20, inputs.CUDA0)
+        trace.op("work", 10000 * (s + 1) + 9990, 5)
+    trace.write("layers.json")
+    m.run("import", "layers.json", "--name", "layers")
+    m.run("leaks", "layers", "--fail", codes=(0,))
+    m.run("check", "layers", "--max-growth-per-step", "0", codes=(0,))
+
+
+layers()
 seen = {"leak": 0, "candidate": 0, None: 0}
 for number in range(LOOPS):
     loop(number)

@@ -385,8 +385,13 @@ static const struct text_file {
      "RSS: 1 KiB\nrss_before=1KiB rss_after=5KiB\nMemory before: RSS 1 KiB, after: RSS 6 KiB\n"
      "final RSS 7 KiB | initial RSS 2 KiB\nPeak RSS at start 8 KiB, peak RSS at end 9 KiB\n"
      "python rss 3 KiB, process rss 4 KiB\n",
-     "samples 6 from 0\nprocess 1024..3072 until 6 peak 9216\npeak_rss of process 8192 at 5\n"
-     "peak_rss of process 9216 at 5\nprocess_rss of process 4096 at 6\nnote names 1\n"},
+     "samples 6 from 0\nprocess 1024..3072 until 6 peak 9216\ninitial_rss of process 2048 at "
+     "4\npeak_rss of process 8192 at 5\npeak_rss of process 9216 at 5\nprocess_rss of process 4096 "
+     "at 6\nnote names 2\n"},
+    {"what an rss was at first, in each line",
+     "rss_now=2KiB rss_start=1KiB\nrss_now=3KiB rss_start=1KiB\nrss_start=1KiB rss_now=4KiB\n",
+     "samples 3 from 0\nprocess 2048..4096 until 3 peak 4096\nrss_start of process 1024 at 1\n"
+     "rss_start of process 1024 at 2\nrss_start of process 1024 at 3\nnote names 1\n"},
     {"the process's memory in no unit is lost, where other lines have one",
      "RSS: 1,5 KiB\nRSS: 2G\nRSS: 3 KiB, RSS feed: 3\nRSS: 4 KiB\nRSS: 1,020,5 KiB\nRSS: 7\n",
      "samples 2 from 0\nprocess 3072..4096 until 2 peak 4096\nnote unread 4\n"},

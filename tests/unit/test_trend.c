@@ -92,7 +92,9 @@ static void test_goes_on(void **state)
 
 static const struct goes_on_row dips_rows[] = {
     {"it falls at times", {1, 3, 2, 4, 5, 4, 6, 7, 6, 8}, 10, true},
-    {"it falls at the end", {1, 2, 3, 5, 4}, 5, true},
+    {"it falls at the end", {1, 2, 3, 4, 5, 6, 8, 7}, 8, true},
+    {"too few", {1, 2, 3, 5, 4}, 5, false},
+    {"it falls by too much for what it rises", {10, 30, 20, 40, 25, 45, 35, 50}, 8, false},
     {"it rose in the first half", {1, 2, 9, 8, 9, 8, 9, 8}, 8, false},
     {"it falls by too much", {1, 3, 2, 4, 1, 6, 7, 8}, 8, false},
     {"four levels tell no dip", {1, 2, 3, 4}, 4, false},
