@@ -246,7 +246,8 @@ static enum mt_status end(struct reader *r, struct mt_err *err)
     }
     if (rec->steps.n)
         rec->steps.v[rec->steps.n - 1].end_ns = now(r);
-    rec->step_marker = rec->steps.n ? "lines" : NULL;
+    if (rec->steps.n)
+        rec->step_marker = r->opts->processes == MT_WRITERS_ONE ? "lines of one process" : "lines";
     rec->time_unit = "samples";
     if (r->timed)
         mt_text_clock_end(&r->clock, rec);

@@ -57,6 +57,17 @@ static void put(const struct mt_growth_process *p, const struct mt_growth *g, st
     mt_buf_free(&words);
 }
 
+/* Why it may be more than is seen. */
+static const char *why_more(const struct mt_growth *g)
+{
+    if (g->hides)
+        return "has several lines in a step, some of which grow more than the lowest: of several "
+               "processes that print alike, perhaps";
+    return g->verdict == MT_GROWTH_GROWS
+               ? "rises shortly before its end by more than this process grows"
+               : "rises shortly before its end, so that nobody can tell whether this process grows";
+}
+
 static void put_growth(const struct mt_growth_process *p, enum mt_growth_unit unit,
                        struct mt_baseline *b, struct mt_baseline_other *to)
 {
@@ -74,14 +85,12 @@ static void put_growth(const struct mt_growth_process *p, enum mt_growth_unit un
     else if (!known)
         to->why = why_none(p, &p->growth, unit);
     else if (g->rose && g->verdict != MT_GROWTH_GROWS)
-        to->why =
-            "rises shortly before its end, so that nobody can tell whether this process grows";
+        to->why = why_more(g);
     else
         put(p, g, b, to);
     to->least = known && (p->gaps || (g->rose && to->known));
     if (to->least)
-        to->why = p->gaps ? mt_gaps_text(p->gaps)
-                          : "rises shortly before its end by more than this process grows";
+        to->why = p->gaps ? mt_gaps_text(p->gaps) : why_more(g);
 }
 
 /* ---- the peak ---- */

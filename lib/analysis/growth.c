@@ -68,6 +68,12 @@ static int64_t time_of(const struct curve *c, double units)
 
 /* ---- parts ---- */
 
+/* What a part of the levels stands for, and where in it that is: at its begin, or so far on. */
+struct of_part {
+    int64_t (*level_b)(const struct mt_levels *l, int64_t from_ns, int64_t to_ns);
+    double where;
+};
+
 /* The least from one time to another, with what that begins with. */
 static int64_t least_in(const struct mt_levels *l, int64_t from_ns, int64_t to_ns)
 {
@@ -77,6 +83,23 @@ static int64_t least_in(const struct mt_levels *l, int64_t from_ns, int64_t to_n
         least = l->all.v[i].level_b < least ? l->all.v[i].level_b : least;
     return least;
 }
+
+/* The mean of the looks in a part, each of which sees one of those that print alike; a level that
+ * stays the same is that of many. */
+static int64_t mean_in(const struct mt_levels *l, int64_t from_ns, int64_t to_ns)
+{
+    int64_t first = mt_levels_before(l, from_ns), last = mt_levels_before(l, to_ns);
+    double sum = 0, looks = 0;
+    for (int64_t i = first + 1; i <= last; i++) {
+        const struct mt_level *v = &l->all.v[i];
+        double n = i < last ? (double)(v[1].record - v->record) : 1;
+        sum += (double)v->level_b * n;
+        looks += n;
+    }
+    return looks > 0 ? kept_apart(sum / looks) : mt_levels_value(l, first);
+}
+
+static const struct of_part least_of = {least_in, 0}, mean_of = {mean_in, 0.5};
 
 /* Student's t, two-sided 95 %, by degrees of freedom. */
 static double quantile(int freedom)
@@ -99,7 +122,8 @@ static double border(const struct curve *c, double at)
     return c->steps ? floor(at) : at;
 }
 
-static void fit(const struct curve *c, double from, double to, int n, struct fit *out)
+static void fit(const struct curve *c, const struct of_part *of, double from, double to, int n,
+                struct fit *out)
 {
     int64_t v[PARTS] = {0};
     double at[PARTS + 1] = {0}, squares = 0, low = INFINITY, high = -INFINITY;
@@ -107,9 +131,10 @@ static void fit(const struct curve *c, double from, double to, int n, struct fit
     for (int i = 0; i <= n; i++)
         at[i] = i < n ? border(c, from + (to - from) * i / n) : to;
     for (int i = 0; i < n; i++) {
-        v[i] = least_in(c->l, time_of(c, at[i]), time_of(c, at[i + 1]));
+        v[i] = of->level_b(c->l, time_of(c, at[i]), time_of(c, at[i + 1]));
         low = fmin(low, (double)v[i]);
         high = fmax(high, (double)v[i]);
+        at[i] += (at[i + 1] - at[i]) * of->where;
     }
     out->units = at[last] - at[0];
     out->rate = ((double)v[last] - (double)v[0]) / out->units;
@@ -231,7 +256,7 @@ static void judge_window(const struct curve *c, double from, double to, double s
     double most = fmin((double)out->look_n, c->steps ? fmin(out->units, PARTS) : PARTS);
     bool sustained = !is_brief(c, out);
     for (int n = (int)most; n >= COARSE; n = n > COARSE ? COARSE : 0) {
-        fit(c, from, to, n, &f);
+        fit(c, &least_of, from, to, n, &f);
         sustained = sustained && goes_on(&f, share);
         enum mt_growth_verdict v = judge(c, out, &f, n, sustained);
         if (!out->known)
@@ -282,6 +307,44 @@ static bool is_new(const struct curve *c, const struct mt_growth *whole,
            most_in(c->l, whole->from_ns, later->from_ns);
 }
 
+/* By the later half, if the whole does not tell. */
+static void judge_later(const struct curve *c, double from, double to, struct mt_growth *out)
+{
+    struct mt_growth later = {.verdict = MT_GROWTH_SHORT, .unit = out->unit, .late = true};
+    judge_window(c, from, to, out->slows ? STEADY : SLOWS, &later);
+    if (later.verdict == MT_GROWTH_UNKNOWN || later.verdict == MT_GROWTH_SHORT)
+        return;
+    if (later.verdict != MT_GROWTH_GROWS || is_new(c, out, &later))
+        *out = later;
+}
+
+/* Whether one of those that print alike grows by more than the least does, over so many units: what
+ * one in a unit does is a part of the mean's growth. */
+static bool one_grows(const struct curve *c, const struct mt_growth *g, double from, double units)
+{
+    struct fit f;
+    double alike = (double)g->look_n / g->units;
+    int n = (int)fmin((double)g->part_n, c->steps ? units : PARTS);
+    if (n < COARSE)
+        return false;
+    fit(c, &mean_of, from, from + units, n, &f);
+    double least = (f.rate - f.off - fmax(g->most, 0)) * f.units - LATE;
+    return least * alike > flat_of(f.level_b) && goes_on(&f, SLOWS);
+}
+
+/* Several processes that print alike are one curve, whose least is of the lowest. The last step may
+ * not be whole. */
+static void doubt_least(const struct curve *c, struct mt_growth *g)
+{
+    double units = g->units - (c->steps ? 1 : 0), half = border(c, units / 2);
+    double from = units_at(c, g->from_ns);
+    g->hides = g->known && c->wanted->alike &&
+               (one_grows(c, g, from, units) || one_grows(c, g, from + units - half, half));
+    g->rose |= g->hides;
+    if (g->hides && g->verdict != MT_GROWTH_GROWS)
+        g->verdict = MT_GROWTH_UNKNOWN;
+}
+
 void mt_growth_find(const struct mt_levels *l, const struct mt_growth_wanted *wanted,
                     struct mt_growth *out)
 {
@@ -295,14 +358,9 @@ void mt_growth_find(const struct mt_levels *l, const struct mt_growth_wanted *wa
     if (!(to > from) || !(wanted->look_ns > 0))
         return;
     judge_window(&c, from, to, SLOWS, out);
-    if (out->verdict != MT_GROWTH_UNKNOWN)
-        return;
-    struct mt_growth later = {.verdict = MT_GROWTH_SHORT, .unit = out->unit, .late = true};
-    judge_window(&c, from + (to - from) / 2, to, out->slows ? STEADY : SLOWS, &later);
-    if (later.verdict == MT_GROWTH_UNKNOWN || later.verdict == MT_GROWTH_SHORT)
-        return;
-    if (later.verdict != MT_GROWTH_GROWS || is_new(&c, out, &later))
-        *out = later;
+    if (out->verdict == MT_GROWTH_UNKNOWN)
+        judge_later(&c, from + (to - from) / 2, to, out);
+    doubt_least(&c, out);
 }
 
 bool mt_growth_per_minute(const struct mt_growth *g, bool timed, struct mt_growth *out)
@@ -330,6 +388,6 @@ double mt_growth_rate_in(const struct mt_levels *l, const struct mt_growth_wante
     if (!window->known)
         return 0;
     double from = units_at(&c, window->from_ns);
-    fit(&c, from, from + window->units, (int)window->part_n, &f);
+    fit(&c, &least_of, from, from + window->units, (int)window->part_n, &f);
     return f.rate;
 }

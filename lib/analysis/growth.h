@@ -43,11 +43,14 @@ struct mt_growth {
                    `most` leaves that out */
     bool slows; /* the second half of the window has less than half of the first's growth */
     bool late;  /* the window is the later half: before that it was another */
+    bool hides; /* levels are of several processes, perhaps, one of which grows by more than the
+                   lowest; then it is `rose`, too */
 };
 
 struct mt_growth_wanted {
     const struct mt_steps *steps; /* none in it: by time */
     bool timed;                   /* times are ns, else events */
+    bool alike;                   /* other processes may have levels among these */
     int64_t warmup;               /* steps */
     int64_t first_ns, last_ns;    /* it was looked at from then to then, */
     double look_ns;               /* as often as this, on average; */

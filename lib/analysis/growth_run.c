@@ -53,6 +53,15 @@ static void find_looks(const struct mt_run *run, const struct mt_run_device *dev
                                         : (double)run->dur_ns / (double)run->record_n;
 }
 
+/* Whether lines of a log may be of several processes that print alike, such as ranks: a step has
+ * several of them. */
+static bool may_be_alike(const struct mt_run *run, const struct mt_run_device *device,
+                         const struct mt_steps *steps)
+{
+    return is_first(device) && strcmp(run->step_marker, "lines") == 0 &&
+           (size_t)run->record_n >= steps->all.n + steps->all.n / 2;
+}
+
 /* ---- behind PyTorch's profiler ---- */
 
 static const struct mt_steps no_steps;
@@ -172,6 +181,7 @@ enum mt_status mt_growth_load(struct mt_db *db, const struct mt_run *run,
     *out = (struct mt_growth_process){.wanted = {.steps = steps, .warmup = warmup}};
     *l = (struct mt_levels){0};
     out->wanted.timed = strcmp(run->time_unit, "ns") == 0;
+    out->wanted.alike = may_be_alike(run, device, steps);
     MT_TRY(find_gaps(db, run, device, &out->gaps, &until_ns, err));
     if (mt_device_knows(device, MT_KNOWS_LEVEL)) {
         MT_TRY(mt_levels_load_looks(db, run, device, l, err));

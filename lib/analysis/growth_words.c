@@ -44,6 +44,10 @@ static void add_doubtful(const struct mt_growth_process *p, const struct mt_grow
                     "grew %s to %s %s while the program loaded libraries or files, as it does when "
                     "it begins: too brief to tell whether that goes on",
                     least, most, unit);
+    else if (g->hides)
+        mt_buf_addf(out,
+                    "cannot be judged: its lowest changes by %s to %s%s %s, others grow by more",
+                    least, g->most > 0 ? "+" : "", most, unit);
     else if (g->least > 0 && p->gaps & MT_GAPS_OF_PROCESSES)
         mt_buf_addf(out, "grew %s to %s %s, if it is that of one process", least, most, unit);
     else if (g->least > 0)

@@ -145,6 +145,21 @@ asked("late_apart", [*FIRST, *of_ranks(4, TAGS["srun"])], ("--max-peak", "2GiB")
 asked("late_epochs", [*FIRST, *(f"{1 + i // 30}: step {i} rss 700 MB" for i in range(120))], ("--max-peak", "1GiB"), FINE, 1)
 # what is more than the limit is that of some process, whoever it is
 asked("doubt_peak", in_turns(2, TAGS["mpiexec"], lambda i: 700), ("--max-peak", "600MiB"), WORSE, 1)
+# lines of several ranks that print alike, or of several points of a step: the lowest alone is no evidence
+def alike(n, rss, steps=100):
+    return (f"step {i} rss {rss(k, i)} MB" for i in range(steps) for k in sorted(range(n), key=lambda k: hashlib.md5(b"%d %d" % (k, i)).digest()))
+
+
+for n in (2, 3, 8):
+    asked(f"alike_{n}", alike(n, lambda k, i: 700 + 10 * k + i % 3), PER_STEP, FINE, 1)
+    for grows in range(1, n):
+        name = f"alike_grows_{n}_{grows}"
+        asked(name, alike(n, lambda k, i: 700 + 10 * k + (2 * i if k == grows else i % 3)), PER_STEP, CANNOT, 1)
+        m.run("leaks", name, "--fail", codes=(CANNOT,))
+asked("alike_one", alike(2, lambda k, i: 700 + (2 * i if k else i % 3)), PER_STEP, FINE, 1, processes="one")
+asked("alike_all_grow", alike(3, lambda k, i: 700 + 10 * k + 3 * i), PER_STEP, WORSE, 1)
+asked("alike_warm_up", alike(2, lambda k, i: 700 + (10 * min(i, 12) if k else i % 3)), PER_STEP, FINE, 1)
+asked("alike_varies", alike(2, lambda k, i: 700 + (i * 37 % 101 if k else i % 3)), PER_STEP, FINE, 1)
 # nobody says what tells several processes apart
 asked("several", (f"step {i} rss {700 + i % 3} MB" for i in range(100)), PER_STEP, CANNOT, 1, processes="several")
 asked("one", of_ranks(4, lambda k: f"[rank{k}]: "), ("--max-peak", "1200MiB"), FINE, 1, processes="one")
