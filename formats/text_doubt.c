@@ -56,17 +56,21 @@ bool mt_text_is_another(const char *name, enum mt_text_behind behind)
 {
     static const char *const peaks[] = {"max", "maximum", "peak", "highest", "most", NULL};
     static const char *const later[] = {"now", "end", "final", "later", ">", /* of "=>" */
-                                        "-->", "->",  "~>",    NULL};
+                                        "-->", "->",  "~>",    "after", NULL};
+    static const char *const others[] = {"main",    "parent",  "child",  "worker", "master", "rank",
+                                         "process", "trainer", "loader", "server", NULL};
+    static const char before[] = "before";
     static const char *const fillers[] = {"is", "was", "so", "far", "of", "at", "the", "to", NULL};
-    bool found = false;
-    name += strspn(name, "([{/& ");
+    bool found = strcmp(name, before) == 0; /* "RSS 5 MB before, 7 MB after" */
+    name += found ? sizeof before - 1 : strspn(name, "([{/& ");
     for (size_t n; *name; name += n + strspn(name + n, " ")) {
         n = strcspn(name, " ");
         const bool peak = mt_text_is_one(name, n, peaks) && behind != MT_BEHIND_CHANGE;
         const bool level = mt_text_is_one(name, n, later) && behind != MT_BEHIND_AVERAGE;
-        if (!peak && !level && !mt_text_is_one(name, n, fillers))
+        const bool other = mt_text_is_one(name, n, others) && behind == MT_BEHIND_LEVEL;
+        if (!peak && !level && !other && !mt_text_is_one(name, n, fillers))
             return false;
-        found |= peak || level;
+        found |= peak || level || other;
     }
     return found;
 }

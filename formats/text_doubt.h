@@ -22,7 +22,8 @@ enum mt_text_behind {
 };
 
 /* Whether the name of a size may mean that what stands in front of it was that at most, or became
- * that: "RSS: 5 MB (max 7 MB)", "RSS grew by 5 MB, now 7 MB". */
+ * that, or that another process has it: "RSS: 5 MB (max 7 MB)", "RSS grew by 5 MB, now 7 MB", "RSS:
+ * main 5 MB, worker 7 MB". */
 bool mt_text_is_another(const char *name, enum mt_text_behind behind);
 
 #endif

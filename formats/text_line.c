@@ -72,13 +72,33 @@ static bool is_rss(const struct mt_text_pair *p)
     return p->meaning == MT_PAIR_LEVEL || p->meaning == MT_PAIR_PEAK;
 }
 
-/* "RSS: 1 GB, 2 GB": a size without a name, which ends the line, may be the rss, too. */
+/* Where the next letter or digit is, or the end. */
+static const char *word_at(const char *s, const char *end)
+{
+    while (s < end && !isalnum((unsigned char)*s))
+        s++;
+    return s;
+}
+
+static size_t letters_at(const char *s, const char *end)
+{
+    size_t n = 0;
+    while (s + n < end && isalpha((unsigned char)s[n]))
+        n++;
+    return n;
+}
+
+/* "RSS: 1 GB, 2 GB", "RSS 1 GB before, 2 GB after": a size without a name, which ends the line, may
+ * be the rss, too. */
 static void set_lost(struct mt_text_pair *p, const struct mt_text_pair *before,
                      const struct mt_fields *rest)
 {
-    const char *s = rest->p;
-    while (s < rest->end && !isalnum((unsigned char)*s))
-        s++;
+    static const char *const words[] = {"after", "now",    "later", "max", "peak",
+                                        "child", "worker", "main",  NULL};
+    const char *s = word_at(rest->p, rest->end);
+    const size_t n = letters_at(s, rest->end);
+    if (mt_text_is_one(s, n, words))
+        s = word_at(s + n, rest->end);
     if (!before || !is_rss(before) || *p->name || !p->unit || p->owner != before->owner ||
         p->meaning != MT_PAIR_NOTHING || s < rest->end)
         return;
@@ -204,14 +224,6 @@ static size_t number_at(const char *s, const char *start, const char *end)
     if (s > start && (isalnum((unsigned char)s[-1]) || strchr("_.,", s[-1])))
         return 0;
     while (s + n < end && (isdigit((unsigned char)s[n]) || (n && strchr(".,", s[n]))))
-        n++;
-    return n;
-}
-
-static size_t letters_at(const char *s, const char *end)
-{
-    size_t n = 0;
-    while (s + n < end && isalpha((unsigned char)s[n]))
         n++;
     return n;
 }

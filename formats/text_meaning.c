@@ -273,8 +273,8 @@ static bool is_last(const char *name, const char **end, const char *const *words
  * the GPU" or "after cuda init" says when it was so. */
 static bool is_behind_device(const char *name, const char *end)
 {
-    static const char *const between[] = {"peak",    "max",   "maximum", "current", "memory", "mem",
-                                          "process", "usage", "cpu",     "ram",     NULL};
+    static const char *const between[] = {"peak", "max",   "maximum", "current", "memory",
+                                          "mem",  "usage", "cpu",     "ram",     NULL};
     static const char *const links[] = {"the", "this", "a", NULL};
     static const char *const whens[] = {"to",        "on",       "with",    "without", "import",
                                         "importing", "imported", "loading", "using",   "after",

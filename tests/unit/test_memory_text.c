@@ -380,7 +380,17 @@ static const struct text_file {
      "RSS before: 1 KiB after: 5 KiB\nRSS 2 KiB after 7 KiB\n"
      "RSS before training: 1 KiB, after training: 6 KiB, after training dataset 9 KiB\n"
      "RSS was 2 KiB, now 7 KiB\n",
-     "samples 4 from 0\nprocess 1024..7168 until 4 peak 7168\n"},
+     "samples 4 from 0\nprocess 1024..7168 until 4 peak 7168\nnote unread 1\n"},
+    {"a second size that may be an rss, too",
+     "RSS: 3 KiB\nRSS: main 1 KiB, worker 9 KiB\nRSS 1 KiB before, 9 KiB after\n"
+     "RSS 1 KiB (parent), 9 KiB (child)\nbefore: RSS 1 KiB; after: 9 KiB\n",
+     "samples 5 from 0\nprocess 3072..1024 until 2 peak 3072\nnote unread 4\n"},
+    {"a second size that is none",
+     "RSS: 3 KiB\nRSS 1 KiB before upload of 9 KiB\nRSS 1 KiB, dataset 9 KiB, 9 KiB free\n",
+     "samples 3 from 0\nprocess 3072..1024 until 2 peak 3072\n"},
+    {"the rss of a process that has torch",
+     "torch process RSS: 3 KiB\nPyTorch process RSS: 4 KiB\ntorch RSS: 9 KiB\n",
+     "samples 3 from 0\nprocess 3072..4096 until 2 peak 4096\ntorch_rss of process 9216 at 3\n"},
     {"before and after, with the name of both",
      "RSS: 1 KiB\nrss_before=1KiB rss_after=5KiB\nMemory before: RSS 1 KiB, after: RSS 6 KiB\n"
      "final RSS 7 KiB | initial RSS 2 KiB\nPeak RSS at start 8 KiB, peak RSS at end 9 KiB\n"
