@@ -309,6 +309,7 @@ static bool is_before_device(const char *behind)
 static bool is_devices(const char *name)
 {
     const char *at = mt_text_rss(name, strlen(name)), *end;
+    at = at ? at : strstr(name, "memory usage");
     if (!at)
         return has(name, of_devices);
     for (end = at; *end && *end != ' ';)

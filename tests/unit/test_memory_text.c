@@ -385,6 +385,11 @@ static const struct text_file {
      "RSS: 3 KiB\nRSS: main 1 KiB, worker 9 KiB\nRSS 1 KiB before, 9 KiB after\n"
      "RSS 1 KiB (parent), 9 KiB (child)\nbefore: RSS 1 KiB; after: 9 KiB\n",
      "samples 5 from 0\nprocess 3072..1024 until 2 peak 3072\nnote unread 4\n"},
+    {"the memory usage of the process, which has torch, and that of a device",
+     "After import torch: process memory usage: 3 KiB\nCPU memory usage after moving to GPU: 4 "
+     "KiB\ntorch memory usage: 9 KiB\nmemory usage on gpu: 9 KiB\n",
+     "samples 4 from 0\nprocess 3072..4096 until 2 peak 4096\ntorch_memory_usage of process 9216 "
+     "at 3\nmemory_usage_on_gpu of process 9216 at 4\n"},
     {"a second size that is none",
      "RSS: 3 KiB\nRSS 1 KiB before upload of 9 KiB\nRSS 1 KiB, dataset 9 KiB, 9 KiB free\n",
      "samples 3 from 0\nprocess 3072..1024 until 2 peak 3072\n"},
