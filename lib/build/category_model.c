@@ -1,4 +1,5 @@
 /* Which blocks are a model's parameters, and state of an optimizer that was there before it. */
+#include "lib/base/search.h"
 #include "lib/build/finder.h"
 #include "lib/build/left_sizes.h"
 #include "lib/build/loaded_state.h"
@@ -138,41 +139,62 @@ static void find_early_state(struct mt_finder *f)
     }
 }
 
-/* Whether a step makes state as large as a gradient: then none was loaded. */
-static bool makes_state(const struct mt_finder *f, const struct mt_training *t)
-{
-    bool makes = false;
-    for (size_t i = 0; i < f->record_n && !makes; i++) {
-        const struct mt_record *rec = &f->r->records.v[f->records[i]];
-        makes = mt_has_category(f->r, rec) && rec->rule == MT_CATEGORY_R2 &&
-                rec->t_ns < t->next_ns && mt_left_sizes_has(&t->sizes, rec);
-    }
-    return makes;
-}
-
-/* State that comes with a checkpoint: no operator makes what torch.load() reads. That of the first
- * model; who trains several begins these anew. */
-static void find_loaded_state(struct mt_finder *f, const struct mt_processes *p, uint32_t process)
+/* What a block is that is there throughout a step, or made in it and kept; false: none that counts.
+ * What is there before the first step is data, unless it is made as the building of a model is. */
+static bool is_at_step(const struct mt_finder *f, const struct mt_turn *step,
+                       const struct mt_record *rec, struct mt_loaded *out)
 {
     const struct mt_training *t = &f->trainings.all.v[0];
-    struct mt_optimizers o;
+    const struct mt_life l = mt_life_of(f, rec);
+    const bool state = rec->rule == MT_CATEGORY_R2;
+    if (!mt_has_category(f->r, rec) || l.died_ns <= step->end_ns ||
+        l.born_ns >= (state ? step->end_ns : step->start_ns) ||
+        (!state && rec->rule != MT_CATEGORY_NO_RULE))
+        return false;
+    const bool early = l.born_ns < t->first_step_ns;
+    const bool made = l.place && ((l.place->op != MT_NONE && !l.place->moves) || l.place->data);
+    const bool built = l.born_ns < t->backward_ns && mt_is_of_building(f, &l);
+    *out = (struct mt_loaded){rec->bytes, (uint32_t)(rec - f->r->records.v), rec->device,
+                              MT_LOADED_STATE};
+    if (!state)
+        out->kind = made ? MT_LOADED_OTHER : MT_LOADED_MAYBE;
+    return state || built || (!early && !made);
+}
+
+/* State that comes with a checkpoint, of what a step has: no operator makes what torch.load()
+ * reads. The first record of it; MT_NONE: none lacks, or is found. */
+static uint32_t find_loaded_at(struct mt_finder *f, const struct mt_optimizers *o,
+                               const struct mt_turn *step)
+{
     MT_VEC(struct mt_loaded) loaded = {0};
-    if (!f->trainings.steps.n || makes_state(f, t))
-        return;
-    for (size_t i = 0; i < f->record_n; i++) {
-        const uint32_t number = f->records[i];
-        const struct mt_record *rec = &f->r->records.v[number];
-        if (!may_be_of_model(f, rec) || rec->t_ns >= t->next_ns)
-            continue;
-        const struct mt_life l = mt_life_of(f, rec);
-        bool made = l.place && ((l.place->op != MT_NONE && !l.place->moves) || l.place->data);
-        if (!made && mt_is_of_building(f, &l) && mt_spans_steps(t, &l))
-            *mt_vec_push(&loaded) = (struct mt_loaded){rec->bytes, number, rec->device};
-    }
-    mt_optimizers_find(f->r, p, process, &o);
-    mt_loaded_state_find(f->r, &o, &t->sizes, loaded.v, loaded.n);
-    mt_optimizers_free(&o);
+    struct mt_loaded one;
+    for (size_t i = 0; i < f->record_n; i++)
+        if (is_at_step(f, step, &f->r->records.v[f->records[i]], &one))
+            *mt_vec_push(&loaded) = one;
+    const uint32_t first =
+        mt_loaded_state_find(f->r, o, &f->trainings.all.v[0].sizes, loaded.v, loaded.n);
     mt_vec_free(&loaded);
+    return first;
+}
+
+/* That of the last step of the first model, and of the last step before each that is found; who
+ * trains several models begins these anew. */
+static void find_loaded_state(struct mt_finder *f, const struct mt_processes *p, uint32_t process)
+{
+    enum { LOADS = 32 };
+    const struct mt_turn *v = f->trainings.steps.v;
+    int64_t before_ns = f->trainings.all.v[0].next_ns;
+    struct mt_optimizers o;
+    mt_optimizers_find(f->r, p, process, &o);
+    for (int i = 0; i < LOADS; i++) {
+        const size_t n =
+            v ? mt_count_below(&v->start_ns, f->trainings.steps.n, sizeof *v, before_ns) : 0;
+        const uint32_t first = n ? find_loaded_at(f, &o, &v[n - 1]) : MT_NONE;
+        if (first == MT_NONE)
+            break;
+        before_ns = f->r->records.v[first].t_ns;
+    }
+    mt_optimizers_free(&o);
 }
 
 void mt_find_model(struct mt_finder *f, const struct mt_processes *p, uint32_t process)

@@ -104,6 +104,52 @@ def resumed(file):
     evaluate(average)
 
 
+def resumed_partly(file):
+    """One of two models comes with a checkpoint, the other is new."""
+    model = small()
+    optimizer = torch.optim.AdamW(model.parameters())
+    loaded = torch.load(file)
+    model.load_state_dict(loaded["model"])
+    optimizer.load_state_dict(loaded["optimizer"])
+    del loaded
+    head = nn.Linear(10, 7)
+    second = torch.optim.AdamW(head.parameters())
+    both = nn.Sequential(model, nn.ReLU(), head)
+    for _ in range(3):
+        x = torch.randint(50, (64,))
+        both.zero_grad()
+        both(x).pow(2).mean().backward()
+        optimizer.step()
+        second.step()
+        tell(both, types.SimpleNamespace(state={**optimizer.state, **second.state}), x)
+
+
+def resumed_behind(file):
+    """A step makes state for the checkpoint to take the place of."""
+    model = small()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.0)
+    for p in model.parameters():
+        p.grad = torch.zeros_like(p) if p.requires_grad else None
+    optimizer.step()
+    optimizer.zero_grad()
+    optimizer.load_state_dict(torch.load(file)["optimizer"])
+    train(model, optimizer, 3)
+
+
+def rolled_back():
+    """Back to a checkpoint, twice."""
+    model = small()
+    optimizer = torch.optim.AdamW(model.parameters())
+    for _ in range(3):
+        train(model, optimizer)
+        file = io.BytesIO()
+        torch.save(optimizer.state_dict(), file)
+        train(model, optimizer, 1)
+        file.seek(0)
+        optimizer.load_state_dict(torch.load(file))
+    train(model, optimizer)
+
+
 class Adapted(nn.Module):
     def __init__(self, layer):
         super().__init__()
@@ -155,7 +201,7 @@ def saved():
 def record(program, folder):
     torch.manual_seed(0)
     torch.set_num_threads(1)
-    given = [saved()] if program is resumed else []
+    given = [saved()] if program.__name__.startswith("resumed") else []
     said.clear()
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
         program(*given)
@@ -183,6 +229,7 @@ def letters_of(profiler, path):
 
 
 if __name__ == "__main__":
-    truth = {p.__name__: record(p, sys.argv[1]) for p in (swept, folded, folded_adam, averaged, extended, adapted, stacked, resumed)}
+    programs = (swept, folded, folded_adam, averaged, extended, adapted, stacked, resumed, resumed_partly, resumed_behind, rolled_back)
+    truth = {p.__name__: record(p, sys.argv[1]) for p in programs}
     with open(f"{sys.argv[1]}/rebuilt.json", "w") as out:
         json.dump(truth, out, indent=1)
