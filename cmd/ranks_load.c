@@ -7,6 +7,7 @@
 #include "lib/base/wrap.h"
 #include "lib/model/kind_words.h"
 #include "lib/model/process.h"
+#include "lib/store/store.h"
 #include "lib/usage/gaps.h"
 #include "lib/usage/oom.h"
 #include <stdio.h>
@@ -283,6 +284,18 @@ void mt_ranks_note_moment(const struct mt_ranks *r, struct mt_report *notes)
                        "written. torch.cuda.memory._record_memory_history() records it.");
 }
 
+/* Whether `import` put a number behind a name that was taken: it tells runs apart, not ranks. */
+static bool is_numbered_by_import(const struct mt_rank *rank)
+{
+    char made[200];
+    const char *dash = strrchr(rank->name, '-');
+    if (!dash || !dash[1] || dash[1 + strspn(dash + 1, "0123456789")])
+        return false;
+    mt_store_name_of(rank->source, 0, made);
+    const size_t n = (size_t)(dash - rank->name), end = strlen(made);
+    return n >= end && strncmp(dash - end, made, end) == 0;
+}
+
 /* Where neither the recorder nor the word "rank" says which rank a run is of: the one number in
  * which their files, or names, differ. Process logs beside other runs are called otherwise. */
 static void number_ranks(struct mt_ranks *r)
@@ -290,7 +303,7 @@ static void number_ranks(struct mt_ranks *r)
     const char **texts = mt_alloc(2 * (r->all.n + 1) * sizeof *texts);
     struct mt_rank **of = mt_alloc((r->all.n + 1) * sizeof *of);
     int64_t *numbers = mt_alloc((r->all.n + 1) * sizeof *numbers);
-    bool unknown = true, others = false;
+    bool unknown = true, others = false, numbered = false;
     size_t n = 0;
     for (size_t i = 0; i < r->all.n; i++)
         others |= !r->all.v[i].process;
@@ -299,11 +312,12 @@ static void number_ranks(struct mt_ranks *r)
             of[n++] = &r->all.v[i];
     for (size_t i = 0; i < n; i++) {
         unknown &= of[i]->place.rank == MT_UNKNOWN;
+        numbered |= is_numbered_by_import(of[i]);
         texts[i] = of[i]->source;
         texts[n + i] = of[i]->name;
     }
-    if (unknown &&
-        (mt_numbers_apart(texts, n, numbers) || mt_numbers_apart(texts + n, n, numbers))) {
+    if (unknown && (mt_numbers_apart(texts, n, numbers) ||
+                    (!numbered && mt_numbers_apart(texts + n, n, numbers)))) {
         r->numbered = true;
         for (size_t i = 0; i < n; i++)
             of[i]->place.rank = numbers[i];
