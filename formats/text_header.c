@@ -26,7 +26,8 @@ struct header {
     const char *p, *end;
     bool dated, level;
     bool column; /* a sign that ends one was there */
-    bool day;    /* a month was there: its day is next */
+    bool month;  /* one was there by its name: the year may follow */
+    bool day;    /* and its day is next */
     char open;   /* the bracket in front of the word; '\0': none */
 };
 
@@ -77,6 +78,27 @@ static bool is_counted(const char *p, const char *end)
            (n == 3 && memcmp(p, "out", n) == 0);
 }
 
+/* "Sun", of date, "AM" behind its time, and any zone, "CEST", in front of the year. */
+static bool is_of_date(const char *s, size_t n, const char *end)
+{
+    static const char *const words[] = {"Mon", "Tue", "Wed", "Thu", "Fri",
+                                        "Sat", "Sun", "AM",  "PM"};
+    for (size_t i = 0; i < MT_ARRAY_LEN(words); i++)
+        if (strlen(words[i]) == n && memcmp(words[i], s, n) == 0)
+            return true;
+    size_t letters = 0;
+    while (letters < n && isupper((unsigned char)s[letters]))
+        letters++;
+    return letters == n && mt_has_form(s + n, end, " 0000 ");
+}
+
+/* "2026" of "Sun Nov 22 10:00:01 UTC 2026" */
+static bool is_year(const struct header *h, size_t n)
+{
+    return h->month && h->dated && n == 4 && mt_has_form(h->p, h->end, "20") &&
+           mt_has_form(h->p, h->end, "0000");
+}
+
 static bool are_digits(const char *s, size_t n)
 {
     while (n && isdigit((unsigned char)s[n - 1]))
@@ -95,8 +117,10 @@ static bool take_word(struct header *h, size_t n)
                                                    mt_has_form(behind, h->end, "- "));
     h->level |= level;
     h->dated |= time;
-    h->day = n == 3 && h->end - s > 3 && mt_is_month(s, n + 1);
-    return level || time || ends || h->day || is_zone(s, n) || (n >= LONG && are_digits(s, n));
+    h->day = n == 3 && mt_is_month(s, (size_t)(h->end - s));
+    h->month |= h->day;
+    return level || time || ends || h->day || is_zone(s, n) || is_of_date(s, n, h->end) ||
+           is_year(h, n) || (n >= LONG && are_digits(s, n));
 }
 
 /* Signs and blanks between words. */
@@ -133,7 +157,8 @@ const char *mt_text_header(const char *line, size_t n, uint64_t *number, bool *s
         while (h.p + n < end && h.p[n] && !strchr(" \t|[](){}<>#", h.p[n]))
             n++;
         n -= n && strchr(":,", h.p[n - 1]);
-        const char *behind = n && !h.day ? mt_take_number(h.p, end, number) : NULL;
+        const char *behind =
+            n && !h.day && !is_year(&h, n) ? mt_take_number(h.p, end, number) : NULL;
         if (behind == h.p + n)
             return n && is_header(&h, behind, sure) ? behind : NULL;
         if (!n || !(h.day || take_word(&h, n)))

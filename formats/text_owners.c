@@ -385,6 +385,11 @@ void mt_text_owners_take(struct mt_text_owners *o, char *line, size_t n)
     char *end = line + n;
     o->mentions.n = 0;
     o->told = 0;
+    if (mt_text_kernel_take(&o->kernel, line, n)) {
+        *mt_vec_push(&o->mentions) =
+            (struct mt_text_mention){.word = "pid", .number = o->kernel.number, .next = SIZE_MAX};
+        return;
+    }
     for (char *s = line; s < end && o->mentions.n < MT_TEXT_MENTIONS;) {
         struct mt_text_mention m = {.named = false};
         size_t letters = 0;

@@ -5,6 +5,7 @@
 #ifndef MT_TEXT_OWNERS_H
 #define MT_TEXT_OWNERS_H
 
+#include "formats/text_kernel.h"
 #include "formats/text_tags.h"
 #include "lib/base/mem.h"
 #include "lib/base/strtab.h"
@@ -30,8 +31,9 @@ struct mt_text_owners {
     uint64_t learnt_n;                       /* so many bytes */
     uint32_t told; /* the line under way tells of a worker, "worker 3 done": its figures may be the
                       worker's, or those of who tells that; which, of these names; 0: it does not */
-    struct mt_strtab told_names; /* the first is "" */
-    struct mt_strtab names;      /* of owners, "rank1", by their number; the first is "" */
+    struct mt_text_kernel kernel; /* whose the kernel's lines are that come */
+    struct mt_strtab told_names;  /* the first is "" */
+    struct mt_strtab names;       /* of owners, "rank1", by their number; the first is "" */
     MT_VEC(struct mt_text_mention {
         char word[64]; /* small letters; or a name */
         uint64_t number;

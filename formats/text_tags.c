@@ -51,6 +51,15 @@ static const char *take_bar(const char *line, const char *end, uint64_t *hash, b
     return NULL;
 }
 
+/* "4711 VmRSS: 5 MB": a number that may be a PID, and nothing else between it and the figure. */
+static bool is_pid_of_rss(const char *p, const char *end, uint64_t number)
+{
+    enum { PID = 1000, VM = 2 };
+    p = mt_take_blanks(p, end);
+    p += end - p > VM && strncasecmp(p, "vm", VM) == 0 ? VM : 0;
+    return number >= PID && end - p > 3 && strncasecmp(p, "rss", 3) == 0;
+}
+
 /* mt_text_tag, and whether it is in a form that others than processes hardly have. */
 static const char *take_tag(const char *line, size_t n, enum mt_text_tag_kind kind,
                             uint64_t *number, bool *sure)
@@ -70,6 +79,8 @@ static const char *take_tag(const char *line, size_t n, enum mt_text_tag_kind ki
     else if (kind != MT_TAG_COLON)
         return NULL;
     p = mt_take_number(p, end, number);
+    if (p && kind == MT_TAG_COLON && mt_is_one_of(p, end, " "))
+        return is_pid_of_rss(p, end, *number) ? p : NULL;
     if (!p || p == end || *p != (kind == MT_TAG_BRACKET ? ']' : ':'))
         return NULL;
     p++;
@@ -362,7 +373,7 @@ static enum mt_text_tag_verdict judge_column(const struct mt_text_tag_lines *k,
     return k->sure_n < k->line_n || (pids && (k->least < PID || round)) ? MT_TAG_DOUBT : several;
 }
 
-/* Numbers in brackets that may be PIDs, and what they are then. */
+/* Numbers that may be PIDs, and what they are then. */
 static enum mt_text_tag_verdict judge_pids(const struct mt_text_tag_lines *k)
 {
     enum { SMALL = 100 };
@@ -395,8 +406,8 @@ static enum mt_text_tag_verdict judge_front(const struct mt_text_tags *t,
     const bool turns = k->different_n <= PAIR && (all || k->reset_n >= ROUNDS);
     const bool mixed = k->down_n >= AGAIN || same_step || (turns && !stays);
     const bool in_order = k->odd_n * TURNS < k->turn_n; /* as a program goes through its parts */
-    const enum mt_text_tag_verdict pids =
-        kind == MT_TAG_BRACKET && mixed ? judge_pids(k) : MT_TAG_NONE;
+    const bool may_be_pids = kind == MT_TAG_BRACKET || (kind == MT_TAG_COLON && are_large(k));
+    const enum mt_text_tag_verdict pids = may_be_pids && mixed ? judge_pids(k) : MT_TAG_NONE;
     if (pids)
         return pids;
     if (mixed && ((neighbours && !k->least) || same_step || (kind == MT_TAG_LETTER && neighbours)))

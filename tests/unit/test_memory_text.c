@@ -128,6 +128,17 @@ static const struct text_file {
      "kB\n/proc/10/status:VmRSS:\t  2 kB\n/proc/4711/status:VmRSS:\t  4 kB\n",
      "samples 5 from 0\nprocess:10 1024..2048 until 4 peak 9216\nprocess:4711 5120..4096 until 5 "
      "peak 5120\npeak_rss of process:10 9216 at 1\nnote units 5\n"},
+    {"what stands between texts of the kernel, whose they are",
+     "== 7\nName:\tpy\nPid:\t7\nVmRSS:\t   5 kB\n== 9\nName:\tpy\nPid:\t9\nVmRSS:\t   1 kB\n"
+     "== 7\nName:\tpy\nPid:\t7\nVmRSS:\t   6 kB\n== 9\nName:\tpy\nPid:\t9\nVmRSS:\t   1 kB\n",
+     "samples 4 from 0\nprocess:7 5120..6144 until 3 peak 6144\n"
+     "process:9 unchanged peak 1024\nnote units 4\n"},
+    {"and of rollups, by where their memory lies",
+     "== 7\n100-7ffea000 ---p 00000000 00:00 0  [rollup]\nRss:      5 kB\n"
+     "== 9\n100-7ffeb000 ---p 00000000 00:00 0  [rollup]\nRss:      1 kB\n"
+     "== 7\n90-7ffea000 ---p 00000000 00:00 0  [rollup]\nRss:      6 kB\n",
+     "samples 3 from 0\nprocess:1 5120..6144 until 3 peak 6144\n"
+     "process:2 unchanged peak 1024\nnote units 3\n"},
     {"an rss of something else is a metric, whatever it is of",
      "RSS: 1 KiB\ntorch RSS: 9 KiB\ndevice RSS: 8 KiB\nsystem rss: 7 KiB\nRSS: 2 KiB\n",
      "samples 5 from 0\nprocess 1024..2048 until 5 peak 2048\ntorch_rss of process 9216 at 2\n"
@@ -249,6 +260,16 @@ static const struct text_file {
     {"PIDs in brackets", "[4711] RSS 5 KiB\n[4712] RSS 6 KiB\n[4711] RSS 7 KiB\n[4712] RSS 7 KiB\n",
      "samples 4 from 0\nprocess:4711 5120..7168 until 3 peak 7168\n"
      "process:4712 6144..7168 until 4 peak 7168\n"},
+    {"PIDs in front of what grep finds",
+     "4711: VmRSS:\t  5 KiB\n4719: VmRSS:\t  6 KiB\n4711: VmRSS:\t  5 KiB\n4719: VmRSS:\t  6 KiB\n",
+     "samples 4 from 0\nprocess:4711 unchanged peak 5120\nprocess:4719 unchanged peak 6144\n"},
+    {"PIDs with nothing behind them but the rss",
+     "4711 VmRSS: 5 KiB\n4719 VmRSS: 6 KiB\n4711 VmRSS: 5 KiB\n4719 VmRSS: 6 KiB\n",
+     "samples 4 from 0\nprocess:4711 unchanged peak 5120\nprocess:4719 unchanged peak 6144\n"},
+    {"numbers behind what date writes may be PIDs",
+     "Sun Nov  1 10:00:01 CET 2026 4711 RSS 5 KiB\nSun Nov  1 10:00:01 CET 2026 4719 RSS 6 KiB\n"
+     "Sun Nov  1 10:00:02 CET 2026 4711 RSS 5 KiB\nSun Nov  1 10:00:02 CET 2026 4719 RSS 6 KiB\n",
+     "samples 4 from 0\nprocess 5120..6144 until 4 peak 6144\nnote owners 1\n"},
     {"names in front of lines",
      "[pod/t-0/py] RSS 5 KiB\n[pod/t-1/py] RSS 6 KiB\nNov  2 10:00:01 h py[700]: RSS 7 KiB\n",
      "samples 3 from 0\nprocess:t-0 unchanged peak 5120\nprocess:t-1 unchanged peak 6144\n"

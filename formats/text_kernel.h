@@ -1,0 +1,24 @@
+/*
+ * text_kernel.h - whose the lines of /proc/PID/status and smaps_rollup are, in a log that has other
+ * lines between them: "Pid:" of a status stands in front of what it says of memory, and a rollup
+ * has a head, which says where the memory lies.
+ */
+#ifndef MT_TEXT_KERNEL_H
+#define MT_TEXT_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Zero-initialise. */
+struct mt_text_kernel {
+    bool known;           /* whose the text under way is: */
+    uint64_t number;      /* a PID, or the number of a place, from 1 on */
+    uint64_t places[256]; /* where rollups lie; of further ones nothing is known */
+    size_t place_n;
+};
+
+/* Each line as it comes; whether it is the kernel's, and of k->number. */
+bool mt_text_kernel_take(struct mt_text_kernel *k, const char *line, size_t n);
+
+#endif
