@@ -66,6 +66,41 @@ static bool is_figure(const char *line, const char *end)
     return kib && end - p == 3 && memcmp(p, " kB", 3) == 0;
 }
 
+/* The last number of a line, if it may be a PID; else 0. */
+static uint64_t last_number(const char *line, const char *end)
+{
+    enum { LEAST = 100 };
+    const char *p = end;
+    uint64_t number;
+    while (p > line && !isdigit((unsigned char)p[-1]))
+        p--;
+    while (p > line && isdigit((unsigned char)p[-1]))
+        p--;
+    if (!mt_take_number(p, end, &number) || number < LEAST)
+        return 0;
+    return p > line && strchr(".,:", p[-1]) ? 0 : number;
+}
+
+/* A line of the kernel's, behind a line with a number. */
+static void use_head(struct mt_text_kernel *k)
+{
+    size_t i = 0;
+    while (i < k->head_n && k->heads[i] != k->head)
+        i++;
+    k->again += i < k->head_n && k->head != k->last_head;
+    k->many |= i == MT_ARRAY_LEN(k->heads);
+    if (i == k->head_n && !k->many)
+        k->heads[k->head_n++] = k->head;
+    k->last_head = k->head;
+    k->head = 0;
+}
+
+bool mt_text_kernel_doubt(const struct mt_text_kernel *k)
+{
+    enum { AGAIN = 2 };
+    return k->again >= AGAIN && !k->many;
+}
+
 bool mt_text_kernel_take(struct mt_text_kernel *k, const char *line, size_t n)
 {
     static const char pid[] = "Pid:\t";
@@ -79,8 +114,12 @@ bool mt_text_kernel_take(struct mt_text_kernel *k, const char *line, size_t n)
         k->known = false;
     } else if (take_rollup(line, n, &number)) {
         use_place(k, number);
+    } else if (!is_figure(line, end)) {
+        k->head = n ? last_number(line, end) : k->head;
+    } else if (!k->known && k->head) {
+        use_head(k);
     } else {
-        return k->known && is_figure(line, end);
+        return k->known;
     }
     return false;
 }

@@ -16,9 +16,16 @@ struct mt_text_kernel {
     uint64_t number;      /* a PID, or the number of a place, from 1 on */
     uint64_t places[256]; /* where rollups lie; of further ones nothing is known */
     size_t place_n;
+    uint64_t head; /* the number that ends the last line which is not the kernel's; 0: none */
+    uint64_t heads[16], last_head; /* those in front of the kernel's lines */
+    size_t head_n;
+    bool many;      /* there are more */
+    uint64_t again; /* how often one came again, another in between */
 };
 
 /* Each line as it comes; whether it is the kernel's, and of k->number. */
 bool mt_text_kernel_take(struct mt_text_kernel *k, const char *line, size_t n);
+/* Whether lines in front of the kernel's, "== 4711 ==", may say whose these are. */
+bool mt_text_kernel_doubt(const struct mt_text_kernel *k);
 
 #endif

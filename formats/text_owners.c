@@ -124,6 +124,8 @@ void mt_text_owners_watch(struct mt_text_owners *o, const char *line, size_t n, 
 
 const char *mt_text_owners_doubt(const struct mt_text_owners *o)
 {
+    if (mt_text_kernel_doubt(&o->kernel))
+        return "numbers in lines before those of /proc, which may be PIDs";
     for (int i = 0; i < MT_TAG_N; i++)
         if (o->tags[i] == MT_TAG_DOUBT)
             return "numbers in front, which may count something";

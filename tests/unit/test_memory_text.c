@@ -133,6 +133,14 @@ static const struct text_file {
      "== 7\nName:\tpy\nPid:\t7\nVmRSS:\t   6 kB\n== 9\nName:\tpy\nPid:\t9\nVmRSS:\t   1 kB\n",
      "samples 4 from 0\nprocess:7 5120..6144 until 3 peak 6144\n"
      "process:9 unchanged peak 1024\nnote units 4\n"},
+    {"numbers before lines of the kernel's may be PIDs",
+     "== 711\nVmRSS:\t   5 kB\n== 712\nVmRSS:\t   1 kB\n== 711\nVmRSS:\t   6 kB\n== 712\n"
+     "VmRSS:\t   1 kB\n",
+     "samples 4 from 0\nprocess 5120..1024 until 4 peak 6144\nnote owners 1\nnote units 4\n"},
+    {"but not what counts",
+     "step 711\nVmRSS:\t   5 kB\nstep 712\nVmRSS:\t   1 kB\nstep 713\nVmRSS:\t   6 kB\n",
+     "samples 6 from 0\nprocess 5120..6144 until 6 peak 6144\nsteps 711 712 713\nnote "
+     "units 3\n"},
     {"and of rollups, by where their memory lies",
      "== 7\n100-7ffea000 ---p 00000000 00:00 0  [rollup]\nRss:      5 kB\n"
      "== 9\n100-7ffeb000 ---p 00000000 00:00 0  [rollup]\nRss:      1 kB\n"
