@@ -243,6 +243,19 @@ static bool is_unit(const char *s, const char *end)
     return true;
 }
 
+/* Whether the line is of LSF's, PBS's or Slurm's summary of a job: what it took at most. */
+static bool is_of_job(const char *s, const char *end)
+{
+    static const char *const words[] = {
+        "Max Memory :", "resources_used.mem=", "resources_used.mem =", "Memory Utilized:"};
+    while (s < end && *s == ' ')
+        s++;
+    for (size_t i = 0; i < MT_ARRAY_LEN(words); i++)
+        if ((size_t)(end - s) > strlen(words[i]) && memcmp(s, words[i], strlen(words[i])) == 0)
+            return true;
+    return false;
+}
+
 /* Whether the line is one of the kernel's, of a process that it killed, or of macOS's time, whose
  * number has no unit: "9437184  maximum resident set size". */
 static bool is_of_system(const char *s, const char *end)
@@ -262,7 +275,7 @@ static bool is_of_system(const char *s, const char *end)
 bool mt_text_line_is_unread(const struct mt_text_line *l)
 {
     const char *start = l->plain.s, *end = start + l->plain.n;
-    if (is_of_system(start, end))
+    if (is_of_system(start, end) || is_of_job(start, end))
         return true;
     for (size_t i = 0; i < l->pairs.n; i++)
         if (tells_rss(&l->pairs.v[i]))

@@ -201,6 +201,8 @@ void mt_text_names_tell(struct mt_text_names *n, struct mt_text_line *line,
 {
     bool sized = mt_text_line_is_unread(line);
     const char *end = line->plain.s + line->plain.n;
+    if (mt_text_table_take(&n->table, line->plain.s, line->plain.n))
+        sized |= !line_has(line, MT_PAIR_LEVEL) && !line_has(line, MT_PAIR_PEAK);
     for (size_t i = 0; i < line->pairs.n; i++) {
         const struct mt_text_pair *p = &line->pairs.v[i];
         if (p->meaning == MT_PAIR_UNREAD &&

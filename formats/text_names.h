@@ -7,6 +7,7 @@
 
 #include "formats/text_line.h"
 #include "formats/text_pattern.h"
+#include "formats/text_table.h"
 #include "lib/model/recording.h"
 
 /* Zero-initialise; free with mt_text_names_free. */
@@ -20,7 +21,8 @@ struct mt_text_names {
         bool sized;              /* a line has a size that may be it */
     })
     unread;
-    uint64_t foreign_n; /* of names that may be those of another process */
+    struct mt_text_table table; /* whose rows are not read */
+    uint64_t foreign_n;         /* of names that may be those of another process */
 };
 
 /* Which pairs of a line at `offset` are the process's rss and its peak, of each owner: the meaning

@@ -147,6 +147,13 @@ static const struct text_file {
      "== 7\n90-7ffea000 ---p 00000000 00:00 0  [rollup]\nRss:      6 kB\n",
      "samples 3 from 0\nprocess:1 5120..6144 until 3 peak 6144\n"
      "process:2 unchanged peak 1024\nnote units 3\n"},
+    {"tables whose heading names an rss, and summaries of jobs",
+     "RSS: 1 KiB\nRSS: 2 KiB\nJobID      MaxRSS      State\n----- ----------- ------\n7.0     "
+     "9437184K     DONE\n"
+     "s\th:m:s\tmax_rss\n1\t0:0:1\t9\n    Max Memory :    9 MB\nit,rss\n1,9\nno rss here, but\n7 "
+     "words\n",
+     "samples 3 from 0\nprocess 1024..2048 until 2 peak 2048\nmax_memory of process 9437184 at "
+     "3\nnote unread 4\nnote units 1\n"},
     {"an rss of something else is a metric, whatever it is of",
      "RSS: 1 KiB\ntorch RSS: 9 KiB\ndevice RSS: 8 KiB\nsystem rss: 7 KiB\nRSS: 2 KiB\n",
      "samples 5 from 0\nprocess 1024..2048 until 5 peak 2048\ntorch_rss of process 9216 at 2\n"
