@@ -37,7 +37,11 @@ static const struct {
              {.word = "cuda", .bracketed = true},
              {.word = "trainer", .bracketed = true},
              {.word = "default", .bracketed = true}, /* torchrun's --tee */
-             {.word = "spawnprocess"},               /* Python's, in records of logging */
+             {.word = "world_rank"},
+             {.word = "slurm_procid"},
+             {.word = "process_id"},
+             {.word = "lokyprocess"},
+             {.word = "spawnprocess"}, /* Python's, in records of logging */
              {.word = "forkprocess"},
              {.word = "forkserverprocess"},
              {.word = "forkpoolworker"},
@@ -236,6 +240,25 @@ static bool is_told(const char *p, const char *end)
     return false;
 }
 
+/* Whether "-" stands behind the word at s, n bytes, as in names of Python's processes,
+ * "SpawnProcess-1" and "Process-1", or of others in brackets, "[Worker-1]". */
+static bool is_dashed(const char *line, const char *s, size_t n, const char *end)
+{
+    return mt_is_one_of(s + n, end, "-") && (n > sizeof "process" || memcmp(s, "Process", n) == 0 ||
+                                             (s > line && strchr("[(<", s[-1])));
+}
+
+/* "MainProcess", which Python calls the one that begins the others. */
+static const char *take_main(const char *s, size_t n, const char *end, struct mt_text_mention *out)
+{
+    static const char name[] = "MainProcess";
+    if (n != sizeof name - 1 || memcmp(s, name, n) != 0 || (s + n < end && is_word(s[n])))
+        return NULL;
+    snprintf(out->word, sizeof out->word, "main");
+    out->named = true;
+    return s + n;
+}
+
 /* The word at s, n bytes, and a number behind it; its end, or NULL: it mentions nobody. */
 static const char *take_mention(struct mt_text_owners *o, const char *line, const char *s, size_t n,
                                 const char *end, struct mt_text_mention *out)
@@ -250,10 +273,11 @@ static const char *take_mention(struct mt_text_owners *o, const char *line, cons
             strncasecmp(words[which].word, s, n) != 0))
         which++;
     if (which == MT_ARRAY_LEN(words))
-        return NULL;
-    for (int i = 0; i < 3 && mt_is_one_of(p, end, " :=#"); i++)
+        return take_main(s, n, end, out);
+    for (int i = 0; i < 3 && mt_is_one_of(p, end, " :=#\"'"); i++)
         p++;
-    p += p == s + n && n > sizeof "process" && mt_is_one_of(p, end, "-"); /* SpawnProcess-1 */
+    const bool dashed = p == s + n && is_dashed(line, s, n, end);
+    p += dashed;
     out->number = 0;
     while (p < end && isdigit((unsigned char)*p) && digits < DIGITS) {
         out->number = out->number * 10 + (uint64_t)(*p++ - '0');
@@ -261,7 +285,7 @@ static const char *take_mention(struct mt_text_owners *o, const char *line, cons
     }
     if (!digits || (p < end && (is_word(*p) || strchr("%", *p))) ||
         (end - p > 1 && mt_is_one_of(p, end, ".,") && isdigit((unsigned char)p[1])) ||
-        is_size(p, end) || !fits(which, line, s, p, end, out->number))
+        is_size(p, end) || (!dashed && !fits(which, line, s, p, end, out->number)))
         return NULL;
     if (words[which].doer && !o->several && is_told(p, end)) {
         snprintf(out->word, sizeof out->word, "%s%" PRIu64, words[which].word, out->number);
@@ -299,34 +323,6 @@ static bool is_begun(const char *line, const char *s)
     return false;
 }
 
-static const char *take_digits(const char *p, const char *end, uint64_t *number)
-{
-    enum { DIGITS = 9 };
-    int n = 0;
-    for (*number = 0; p && p < end && isdigit((unsigned char)*p) && n < DIGITS; n++)
-        *number = *number * 10 + (uint64_t)(*p++ - '0');
-    return n ? p : NULL;
-}
-
-/* "[1,0]<stdout>:" or "[prterun-host-7@1,0]<stdout>:" that mpirun --tag-output writes in front of
- * lines: the job and the rank; its end, or NULL. */
-static const char *take_mpirun(const char *line, const char *end, struct mt_text_mention *out)
-{
-    static const char *const streams[] = {"]<stdout>:", "]<stderr>:"};
-    const char *p = mt_is_one_of(line, end, "[") ? line + 1 : NULL;
-    while (p && p < end && (isalnum((unsigned char)*p) || mt_is_one_of(p, end, "-._@")))
-        p++;
-    p = p && mt_is_one_of(p, end, ",") ? take_digits(p + 1, end, &out->number) : NULL;
-    for (size_t i = 0; p && i < MT_ARRAY_LEN(streams); i++) {
-        size_t n = strlen(streams[i]);
-        if ((size_t)(end - p) >= n && memcmp(p, streams[i], n) == 0) {
-            snprintf(out->word, sizeof out->word, "rank");
-            return p + n;
-        }
-    }
-    return NULL;
-}
-
 /* The name of a pod in front of the line, or of a container where these are known to be such. */
 static const char *take_name(const struct mt_text_owners *o, const char *line, const char *end,
                              struct mt_text_mention *out)
@@ -347,8 +343,11 @@ static const char *take_name(const struct mt_text_owners *o, const char *line, c
 static const char *take_tag(const struct mt_text_owners *o, const char *line, const char *end,
                             struct mt_text_mention *out)
 {
-    const char *behind = take_mpirun(line, end, out);
-    behind = behind ? behind : take_name(o, line, end, out);
+    const char *behind = mt_text_tag_mpirun(line, (size_t)(end - line), &out->number);
+    if (behind)
+        snprintf(out->word, sizeof out->word, "rank");
+    else
+        behind = take_name(o, line, end, out);
     if (!behind &&
         ((behind = mt_text_tag_syslog(line, (size_t)(end - line), &out->number)) != NULL ||
          (behind = mt_text_tag_proc(line, (size_t)(end - line), &out->number)) != NULL))

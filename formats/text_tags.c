@@ -153,6 +153,21 @@ const char *mt_text_tag_proc(const char *line, size_t n, uint64_t *pid)
     return p ? p + 1 : NULL;
 }
 
+const char *mt_text_tag_mpirun(const char *line, size_t n, uint64_t *rank)
+{
+    static const char *const streams[] = {"]<stdout>:", "]<stderr>:"};
+    const char *end = line + n, *p = mt_is_one_of(line, end, "[") ? line + 1 : NULL;
+    while (p && p < end && (isalnum((unsigned char)*p) || mt_is_one_of(p, end, "-._@")))
+        p++;
+    p = p && mt_is_one_of(p, end, ",") ? mt_take_number(p + 1, end, rank) : NULL;
+    for (size_t i = 0; p && i < MT_ARRAY_LEN(streams); i++) {
+        n = strlen(streams[i]);
+        if ((size_t)(end - p) >= n && memcmp(p, streams[i], n) == 0)
+            return p + n;
+    }
+    return NULL;
+}
+
 /* ---- what lines have ---- */
 
 /* Whether the text at p begins with the word, in any case. */

@@ -42,6 +42,10 @@ const char *mt_text_tag_syslog(const char *line, size_t n, uint64_t *pid);
 /* "/proc/4711/status:" that grep -H writes in front of lines: the PID; the tag's end, or NULL. */
 const char *mt_text_tag_proc(const char *line, size_t n, uint64_t *pid);
 
+/* "[1,0]<stdout>:" or "[prterun-host-7@1,0]<stdout>:" that mpirun --tag-output writes in front of
+ * lines: the rank; the tag's end, or NULL. */
+const char *mt_text_tag_mpirun(const char *line, size_t n, uint64_t *rank);
+
 /* What lines so far had. Zero-initialise. */
 struct mt_text_tags {
     bool said; /* what a process has in memory is known by other signs than these lines' words */

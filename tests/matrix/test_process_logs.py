@@ -91,6 +91,9 @@ TAGS = {
     "dated": lambda k: f"2026-11-27 10:00:00,123 {4711 + k} INFO ",
     "behind_name": lambda k: f"2026-11-28 10:00:00,123 - train - {4711 + 4 * k} - INFO - ",
     "gunicorn": lambda k: f"[2026-11-27 10:00:00 +0000] [{4711 + k}] [INFO] ",
+    "multiprocessing": lambda k: f"[INFO/Process-{k + 1}] ",
+    "main": lambda k: f"[INFO/{f'ForkProcess-{k}' if k else 'MainProcess'}] ",
+    "json": lambda k: f'{{"rank": {k}}} ',
     "logging": lambda k: f"10:00:01 SpawnProcess-{k} INFO ",
 }
 for what, tag in TAGS.items():

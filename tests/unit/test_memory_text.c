@@ -285,6 +285,11 @@ static const struct text_file {
      "Sun Nov  1 10:00:01 CET 2026 4711 RSS 5 KiB\nSun Nov  1 10:00:01 CET 2026 4719 RSS 6 KiB\n"
      "Sun Nov  1 10:00:02 CET 2026 4711 RSS 5 KiB\nSun Nov  1 10:00:02 CET 2026 4719 RSS 6 KiB\n",
      "samples 4 from 0\nprocess 5120..6144 until 4 peak 6144\nnote owners 1\n"},
+    {"names that Python gives processes, and words in JSON",
+     "[INFO/Process-1] RSS 5 KiB\n[INFO/Process-2] RSS 6 KiB\n[INFO/MainProcess] RSS 7 KiB\n"
+     "a Process-2 b RSS 8 KiB\nx {\"pid\": 7, \"rss\": 9 KiB\n",
+     "samples 5 from 0\nprocess:process1 unchanged peak 5120\nprocess:process2 6144..8192 until 4 "
+     "peak 8192\nprocess:main unchanged peak 7168\nprocess:7 unchanged peak 9216\n"},
     {"names in front of lines",
      "[pod/t-0/py] RSS 5 KiB\n[pod/t-1/py] RSS 6 KiB\nNov  2 10:00:01 h py[700]: RSS 7 KiB\n",
      "samples 3 from 0\nprocess:t-0 unchanged peak 5120\nprocess:t-1 unchanged peak 6144\n"
