@@ -240,6 +240,9 @@ static const struct told steps[] = {
     {"but not if it has a loop of its own",
      "1 annotation 0 9 ProfilerStep#1\n1 op 1 2 a\n2:1 annotation 5 8 Optimizer.step#SGD.step", "",
      "no_memory 1, steps_processes 2"},
+    {"nor if that process comes first",
+     "1 annotation 5 8 Optimizer.step#SGD.step\n2:1 annotation 0 9 ProfilerStep#1\n2:1 op 1 2 a",
+     "", "no_memory 1, steps_processes 2"},
     {"optimizers of two processes take no turns",
      "1 op 0 4 a\n" STEP(5, 9, "A") "2:1 op 9 10 a\n2:1 annotation 10 12 Optimizer.step#A.step\n"
                                     "1 op 12 14 a\n" STEP(
