@@ -351,7 +351,7 @@ for kind, (make, reports) in CASES.items():
     if path != RECORDED:
         m.run("import", path, "--name", kind, "--partial", *IMPORTED_WITH.get(kind, []), codes=(0, 2))
     name = m.query(f"SELECT run FROM v_note WHERE run = '{kind}' AND kind = '{kind}'")
-    if not name:  # imported before, for another note
+    if not name and not m.query(f"SELECT 1 AS yes FROM run WHERE name = '{kind}'"):  # imported before, for another note
         name = m.query(f"SELECT run FROM v_note WHERE kind = '{kind}'")
     if not m.check(bool(name), kind, "is not noted of", path):
         continue
