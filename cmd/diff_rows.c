@@ -54,11 +54,11 @@ static int order_cmp(const void *a, const void *b)
 }
 
 /* Keys that --name matches, NULL = all do. */
-static bool matches(const regex_t *name, const struct mt_diff *d, const struct mt_diff_row *row)
+static bool matches(struct mt_finder *name, const struct mt_diff *d, const struct mt_diff_row *row)
 {
     bool any = !name;
     for (int k = 0; k < d->key_n && !any; k++)
-        any = regexec(name, row->key[k], 0, NULL, 0) == 0;
+        any = mt_finder_finds(name, row->key[k]);
     return any;
 }
 
@@ -100,7 +100,7 @@ static void keep(struct mt_diff_rows *out, size_t limit, struct mt_diff_order ro
 }
 
 /* The rows of the section that pass --name and --min. */
-static void choose(const struct mt_diff *d, const struct mt_rows *filter, const regex_t *name,
+static void choose(const struct mt_diff *d, const struct mt_rows *filter, struct mt_finder *name,
                    bool same_too, struct mt_diff_rows *out)
 {
     enum { AHEAD = 8 }; /* rows */
@@ -128,12 +128,12 @@ enum mt_status mt_diff_rows(const struct mt_diff *d, const struct mt_rows *filte
                             enum mt_diff_section section, bool same_too, struct mt_diff_rows *out,
                             struct mt_err *err)
 {
-    regex_t name;
+    struct mt_finder name;
     *out = (struct mt_diff_rows){.section = section};
     if (filter->name)
-        MT_TRY(mt_name_regex(filter->name, &name, err));
+        MT_TRY(mt_name_finder(filter->name, &name, err));
     choose(d, filter, filter->name ? &name : NULL, same_too, out);
     if (filter->name)
-        regfree(&name);
+        mt_finder_free(&name);
     return MT_OK;
 }

@@ -3,35 +3,34 @@
 #include "cmd/common.h"
 #include "lib/base/human.h"
 #include "lib/base/nearest.h"
-#include "lib/base/pattern.h"
 #include "lib/render/render.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum mt_status mt_name_regex(const char *text, regex_t *re, struct mt_err *err)
+enum mt_status mt_name_finder(const char *text, struct mt_finder *f, struct mt_err *err)
 {
-    if (mt_pattern(re, "--name", text, err) == MT_OK)
+    if (mt_finder_make(f, "--name", text, err) == MT_OK)
         return MT_OK;
     mt_err_hint(err, "Put a backslash before a character that is meant literally: '\\['.");
     return MT_EUSAGE;
 }
 
-bool mt_name_matches(const regex_t *re, const char *name, enum mt_text how)
+bool mt_name_matches(struct mt_finder *f, const char *name, enum mt_text how)
 {
-    if (regexec(re, name, 0, NULL, 0) == 0)
+    if (mt_finder_finds(f, name))
         return true;
     struct mt_buf shown = {0};
     mt_render_text(&shown, name, how);
-    bool found = regexec(re, shown.s, 0, NULL, 0) == 0;
+    bool found = mt_finder_finds(f, shown.s);
     mt_buf_free(&shown);
     return found;
 }
 
-static bool matches(const regex_t *re, const struct mt_report *r, const struct mt_cell *cells)
+static bool matches(struct mt_finder *f, const struct mt_report *r, const struct mt_cell *cells)
 {
     for (size_t c = 0; c < r->columns.n; c++)
-        if (cells[c].kind == MT_CELL_TEXT && mt_name_matches(re, cells[c].s, r->columns.v[c].text))
+        if (cells[c].kind == MT_CELL_TEXT && mt_name_matches(f, cells[c].s, r->columns.v[c].text))
             return true;
     return false;
 }
@@ -39,15 +38,15 @@ static bool matches(const regex_t *re, const struct mt_report *r, const struct m
 struct filter {
     const struct mt_rows *rows;
     const struct mt_report *r;
-    regex_t name;
-    int value; /* column that --min is about, -1 = none */
+    struct mt_finder *name; /* NULL = none is asked for */
+    int value;              /* column that --min is about, -1 = none */
 };
 
 static bool passes(const void *closure, const struct mt_row *row)
 {
     const struct filter *f = closure;
     int64_t min_b = f->rows->min_b;
-    if (f->rows->name && !matches(&f->name, f->r, row->cells))
+    if (f->name && !matches(f->name, f->r, row->cells))
         return false;
     if (!min_b || f->value < 0)
         return true;
@@ -60,12 +59,16 @@ static bool passes(const void *closure, const struct mt_row *row)
 static enum mt_status filter(const struct mt_rows *rows, struct mt_report *r, const char *column,
                              struct mt_err *err)
 {
-    struct filter f = {.rows = rows, .r = r, .value = mt_report_find_column(r, column)};
-    if (rows->name)
-        MT_TRY(mt_name_regex(rows->name, &f.name, err));
+    struct mt_finder name;
+    struct filter f = {.rows = rows,
+                       .r = r,
+                       .name = rows->name ? &name : NULL,
+                       .value = mt_report_find_column(r, column)};
+    if (f.name)
+        MT_TRY(mt_name_finder(rows->name, &name, err));
     r->left_out_n += (int64_t)mt_report_keep(r, passes, &f);
-    if (rows->name)
-        regfree(&f.name);
+    if (f.name)
+        mt_finder_free(&name);
     return MT_OK;
 }
 

@@ -5,8 +5,8 @@
 #define MT_ROWS_H
 
 #include "cmd/cmd.h"
+#include "lib/base/finder.h"
 #include "lib/render/report.h"
-#include <regex.h>
 
 struct mt_rows {
     int64_t limit;  /* 0 = all, MT_LIMIT_NONE = not given: mt_rows_limit says what holds */
@@ -65,9 +65,9 @@ void mt_rows_footer(const struct mt_rows *rows, struct mt_report *r, const char 
 enum mt_status mt_rows_check_svg(const struct mt_rows *rows, const char *odd, const char *draws,
                                  struct mt_err *err);
 
-/* Compiles the expression of --name; on success free it with regfree. Errors: MT_EUSAGE. */
-enum mt_status mt_name_regex(const char *text, regex_t *re, struct mt_err *err);
+/* Compiles the expression of --name; on success free it with mt_finder_free. Errors: MT_EUSAGE. */
+enum mt_status mt_name_finder(const char *text, struct mt_finder *f, struct mt_err *err);
 /* Whether it matches a name, whole or as people read it in a column of such texts. */
-bool mt_name_matches(const regex_t *re, const char *name, enum mt_text how);
+bool mt_name_matches(struct mt_finder *f, const char *name, enum mt_text how);
 
 #endif

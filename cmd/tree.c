@@ -8,7 +8,6 @@
 #include "lib/run/invert.h"
 #include "lib/run/knows.h"
 #include "lib/run/tree_order.h"
-#include <regex.h>
 #include <stdlib.h>
 
 static const char *device_name, *category, *name_regex;
@@ -202,19 +201,20 @@ static void tell_not_chosen(const struct tree_view *v, const struct mt_run_devic
 }
 
 /* name NULL: matches all. */
-static bool matches(const void *name, const char *text)
+static bool matches(const void *closure, const char *text)
 {
-    return !name || mt_name_matches(name, text, MT_TEXT_OPS);
+    struct mt_finder *const *name = closure;
+    return !*name || mt_name_matches(*name, text, MT_TEXT_OPS);
 }
 
 static enum mt_status choose(struct tree_view *v, struct mt_err *err)
 {
-    regex_t re;
-    if (name_regex)
-        MT_TRY(mt_name_regex(name_regex, &re, err));
-    mt_tree_choose(&v->order, matches, name_regex ? &re : NULL, v->least_b);
-    if (name_regex)
-        regfree(&re);
+    struct mt_finder finder, *name = name_regex ? &finder : NULL;
+    if (name)
+        MT_TRY(mt_name_finder(name_regex, name, err));
+    mt_tree_choose(&v->order, matches, &name, v->least_b);
+    if (name)
+        mt_finder_free(name);
     return MT_OK;
 }
 

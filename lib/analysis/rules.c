@@ -1,7 +1,7 @@
 #include "lib/analysis/rules.h"
 
+#include "lib/base/finder.h"
 #include "lib/base/human.h"
-#include "lib/base/pattern.h"
 #include "lib/input/json_doc.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -38,12 +38,12 @@ void mt_rules_free(struct mt_rules *r)
     for (size_t i = 0; i < r->v.n; i++) {
         struct mt_rule *rule = &r->v.v[i];
         char *const texts[] = {rule->name, rule->limit, rule->device, rule->op, rule->scope};
-        void *const compiled[] = {rule->op_re, rule->scope_re};
+        void *const compiled[] = {rule->op_finder, rule->scope_finder};
         for (size_t k = 0; k < MT_ARRAY_LEN(texts); k++)
             free(texts[k]);
         for (size_t k = 0; k < MT_ARRAY_LEN(compiled); k++)
             if (compiled[k]) {
-                regfree(compiled[k]);
+                mt_finder_free(compiled[k]);
                 free(compiled[k]);
             }
     }
@@ -87,12 +87,12 @@ static enum mt_status compile(const char *what, const char *text, void **out, st
 {
     if (!text)
         return MT_OK;
-    regex_t *re = mt_alloc(sizeof *re);
-    if (mt_pattern(re, what, text, err) == MT_OK) {
-        *out = re;
+    struct mt_finder *finder = mt_alloc(sizeof *finder);
+    if (mt_finder_make(finder, what, text, err) == MT_OK) {
+        *out = finder;
         return MT_OK;
     }
-    free(re);
+    free(finder);
     mt_err_hint(err, "Nothing was checked. Write \\( for a literal bracket.");
     return MT_EUSAGE;
 }
@@ -120,8 +120,8 @@ enum mt_status mt_rules_add(struct mt_rules *r, enum mt_rule_id kind, const char
                                         : "`memtool table` has them by site.");
         return MT_EUSAGE;
     }
-    MT_TRY(compile("op", rule->op, &rule->op_re, err));
-    return compile("scope", rule->scope, &rule->scope_re, err);
+    MT_TRY(compile("op", rule->op, &rule->op_finder, err));
+    return compile("scope", rule->scope, &rule->scope_finder, err);
 }
 
 void mt_rules_categories(const struct mt_rules *r, struct mt_narrows *out)
@@ -138,10 +138,9 @@ void mt_rules_categories(const struct mt_rules *r, struct mt_narrows *out)
 
 bool mt_rule_is_about(const struct mt_rule *rule, const struct mt_baseline_site *site)
 {
-    if (rule->op_re && regexec(rule->op_re, site->op, 0, NULL, 0) != 0)
+    if (rule->op_finder && !mt_finder_finds(rule->op_finder, site->op))
         return false;
-    return !rule->scope_re ||
-           (site->scope && regexec(rule->scope_re, site->scope, 0, NULL, 0) == 0);
+    return !rule->scope_finder || (site->scope && mt_finder_finds(rule->scope_finder, site->scope));
 }
 
 /* ---- the file ---- */

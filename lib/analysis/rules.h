@@ -36,13 +36,13 @@ extern const struct mt_rule_kind mt_rule_kinds[MT_RULE_N];
 
 struct mt_rule {
     const struct mt_rule_kind *kind;
-    char *name;                /* NULL: it has none */
-    char *limit;               /* as written: "5%" */
-    double percent;            /* of the baseline; -1: `amount` is meant */
-    int64_t amount;            /* bytes or pieces */
-    char *device, *op, *scope; /* NULL: every device; everything */
-    struct mt_narrow narrow;   /* the categories that it is about */
-    void *op_re, *scope_re;    /* compiled; NULL with their text */
+    char *name;                     /* NULL: it has none */
+    char *limit;                    /* as written: "5%" */
+    double percent;                 /* of the baseline; -1: `amount` is meant */
+    int64_t amount;                 /* bytes or pieces */
+    char *device, *op, *scope;      /* NULL: every device; everything */
+    struct mt_narrow narrow;        /* the categories that it is about */
+    void *op_finder, *scope_finder; /* compiled; NULL with their text */
 };
 
 struct mt_rules {

@@ -92,22 +92,30 @@ static long count_all(struct count *c)
     return n;
 }
 
+struct mt_pattern_shape mt_pattern_shape(const char *text)
+{
+    struct count c = {.at = text};
+    struct mt_pattern_shape shape = {0};
+    while (*c.at && shape.chars < ENOUGH) { /* a lone closing bracket is a character */
+        shape.chars = at_most(shape.chars + count_all(&c) + 1);
+        shape.lone_bracket |= *c.at == ')';
+        c.at += *c.at == ')';
+    }
+    shape.refers_back = c.refers_back;
+    return shape;
+}
+
 static enum mt_status compile(regex_t *out, int flags, const char *what, const char *text,
                               struct mt_err *err)
 {
-    struct count c = {.at = text};
+    const struct mt_pattern_shape shape = mt_pattern_shape(text);
     char why[128];
-    long n = 0;
-    while (*c.at && n < ENOUGH) { /* a lone closing bracket is a character */
-        n = at_most(n + count_all(&c) + 1);
-        c.at += *c.at == ')';
-    }
-    if (n >= ENOUGH) {
+    if (shape.chars >= ENOUGH) {
         MT_FAIL(err, MT_EUSAGE,
                 "%s '%.40s' is too large: more than %d characters, repetitions written out", what,
                 text, MT_PATTERN_MOST);
         mt_err_hint(err, "Nothing was done. Repeat less often, or write .* instead.");
-    } else if (c.refers_back) {
+    } else if (shape.refers_back) {
         MT_FAIL(err, MT_EUSAGE, "%s '%.40s' refers back to a group, which is not supported", what,
                 text);
         mt_err_hint(err, "Nothing was done. Write it without \\1.");

@@ -1,6 +1,5 @@
 #include "lib/run/own_categories.h"
 
-#include "lib/base/pattern.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +22,7 @@ void mt_own_categories_free(struct mt_own_categories *own)
         used = NULL;
     for (size_t i = 0; i < own->v.n; i++) {
         free(own->v.v[i].name);
-        regfree(&own->v.v[i].re);
+        mt_finder_free(&own->v.v[i].finder);
     }
     mt_vec_free(&own->v);
 }
@@ -72,7 +71,7 @@ enum mt_status mt_own_categories_add(struct mt_own_categories *own, const char *
         goto out;
     }
     struct mt_own_category one = {.name = name};
-    st = mt_pattern(&one.re, "the expression", pattern, err);
+    st = mt_finder_make(&one.finder, "the expression", pattern, err);
     if (st == MT_OK) {
         *mt_vec_push(&own->v) = one;
         name = NULL;
@@ -88,7 +87,7 @@ const char *mt_own_category(const struct mt_own_categories *own, const char *pat
 {
     asked = true;
     for (size_t i = 0; i < own->v.n; i++)
-        if (regexec(&own->v.v[i].re, path, 0, NULL, 0) == 0) {
+        if (mt_finder_finds(&own->v.v[i].finder, path)) {
             found = true;
             return own->v.v[i].name;
         }

@@ -5,8 +5,8 @@
 #define MT_OWN_CATEGORIES_H
 
 #include "lib/base/err.h"
+#include "lib/base/finder.h"
 #include "lib/base/mem.h"
-#include <regex.h>
 #include <stdbool.h>
 
 enum { MT_OWN_CATEGORIES_MOST = 200, MT_OWN_CATEGORY_NAME_MAX = 64 };
@@ -14,7 +14,7 @@ enum { MT_OWN_CATEGORIES_MOST = 200, MT_OWN_CATEGORY_NAME_MAX = 64 };
 struct mt_own_categories {
     MT_VEC(struct mt_own_category {
         char *name;
-        regex_t re;
+        struct mt_finder finder;
     })
     v;
 };
