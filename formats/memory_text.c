@@ -246,8 +246,7 @@ static enum mt_status end(struct reader *r, struct mt_err *err)
     }
     if (rec->steps.n)
         rec->steps.v[rec->steps.n - 1].end_ns = now(r);
-    if (rec->steps.n)
-        rec->step_marker = r->opts->processes == MT_WRITERS_ONE ? "lines of one process" : "lines";
+    rec->step_marker = rec->steps.n ? "lines" : NULL;
     rec->time_unit = "samples";
     if (r->timed)
         mt_text_clock_end(&r->clock, rec);

@@ -61,8 +61,8 @@ static void put(const struct mt_growth_process *p, const struct mt_growth *g, st
 static const char *why_more(const struct mt_growth *g)
 {
     if (g->hides)
-        return "has several lines in a step, some of which grow more than the lowest: of several "
-               "processes that print alike, perhaps";
+        return "has lines of which some grow more than the lowest: of several processes that print "
+               "alike, perhaps";
     return g->verdict == MT_GROWTH_GROWS
                ? "rises shortly before its end by more than this process grows"
                : "rises shortly before its end, so that nobody can tell whether this process grows";

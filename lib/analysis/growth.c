@@ -84,6 +84,15 @@ static int64_t least_in(const struct mt_levels *l, int64_t from_ns, int64_t to_n
     return least;
 }
 
+static int64_t most_in(const struct mt_levels *l, int64_t from_ns, int64_t to_ns)
+{
+    int64_t i = mt_levels_at(l, from_ns), last = mt_levels_before(l, to_ns);
+    int64_t most = mt_levels_value(l, i);
+    for (i++; i <= last; i++)
+        most = l->all.v[i].level_b > most ? l->all.v[i].level_b : most;
+    return most;
+}
+
 /* The mean of the looks in a part, each of which sees one of those that print alike; a level that
  * stays the same is that of many. */
 static int64_t mean_in(const struct mt_levels *l, int64_t from_ns, int64_t to_ns)
@@ -99,7 +108,8 @@ static int64_t mean_in(const struct mt_levels *l, int64_t from_ns, int64_t to_ns
     return looks > 0 ? kept_apart(sum / looks) : mt_levels_value(l, first);
 }
 
-static const struct of_part least_of = {least_in, 0}, mean_of = {mean_in, 0.5};
+static const struct of_part least_of = {least_in, 0}, mean_of = {mean_in, 0.5},
+                            most_of = {most_in, 1};
 
 /* Student's t, two-sided 95 %, by degrees of freedom. */
 static double quantile(int freedom)
@@ -155,15 +165,6 @@ static void fit(const struct curve *c, const struct of_part *of, double from, do
 static bool goes_on(const struct fit *f, double share)
 {
     return f->late >= f->early * share;
-}
-
-static int64_t most_in(const struct mt_levels *l, int64_t from_ns, int64_t to_ns)
-{
-    int64_t i = mt_levels_at(l, from_ns), last = mt_levels_before(l, to_ns);
-    int64_t most = mt_levels_value(l, i);
-    for (i++; i <= last; i++)
-        most = l->all.v[i].level_b > most ? l->all.v[i].level_b : most;
-    return most;
 }
 
 static double flat_of(int64_t level_b)
@@ -318,18 +319,21 @@ static void judge_later(const struct curve *c, double from, double to, struct mt
         *out = later;
 }
 
-/* Whether one of those that print alike grows by more than the least does, over so many units: what
- * one in a unit does is a part of the mean's growth. */
+/* Whether the mean of so many that print alike, or the most, grows by more than the least does,
+ * over so many units. */
 static bool one_grows(const struct curve *c, const struct mt_growth *g, double from, double units)
 {
+    const double alike = c->steps ? (double)g->look_n / g->units : 2; /* at least */
+    const struct of_part *const of[] = {&mean_of, &most_of};
+    const int n = (int)fmin((double)g->part_n, c->steps ? units : PARTS);
     struct fit f;
-    double alike = (double)g->look_n / g->units;
-    int n = (int)fmin((double)g->part_n, c->steps ? units : PARTS);
-    if (n < COARSE)
-        return false;
-    fit(c, &mean_of, from, from + units, n, &f);
-    double least = (f.rate - f.off - fmax(g->most, 0)) * f.units - LATE;
-    return least * alike > flat_of(f.level_b) && goes_on(&f, SLOWS);
+    for (int i = 0; i < 2 && n >= COARSE; i++) {
+        fit(c, of[i], from, from + units, n, &f);
+        double more = ((f.rate - f.off - fmax(g->most, 0)) * f.units - LATE) * (i ? 1 : alike);
+        if (more > flat_of(f.level_b) && goes_on(&f, SLOWS))
+            return true;
+    }
+    return false;
 }
 
 /* Several processes that print alike are one curve, whose least is of the lowest. The last step may

@@ -1,6 +1,7 @@
 /* Growth of a process of a run in the database. */
 #include "lib/analysis/growth.h"
 
+#include "gen/queries.h"
 #include "lib/run/knows.h"
 #include "lib/usage/gaps.h"
 #include "lib/usage/process.h"
@@ -53,13 +54,24 @@ static void find_looks(const struct mt_run *run, const struct mt_run_device *dev
                                         : (double)run->dur_ns / (double)run->record_n;
 }
 
-/* Whether lines of a log may be of several processes that print alike, such as ranks: a step has
- * several of them. */
-static bool may_be_alike(const struct mt_run *run, const struct mt_run_device *device,
-                         const struct mt_steps *steps)
+/* Whether lines of a printed log may be of several processes that print alike, such as ranks: not
+ * where each step has one, nor where the import was told that it is one process. */
+static enum mt_status find_alike(struct mt_db *db, const struct mt_run *run,
+                                 const struct mt_run_device *device, const struct mt_steps *steps,
+                                 bool *alike, struct mt_err *err)
 {
-    return is_first(device) && strcmp(run->step_marker, "lines") == 0 &&
-           (size_t)run->record_n >= steps->all.n + steps->all.n / 2;
+    struct mt_stmt *s;
+    bool row;
+    *alike = is_first(device) && strcmp(run->format, "memory-text") == 0 &&
+             (size_t)run->record_n >= steps->all.n + steps->all.n / 2;
+    if (!*alike)
+        return MT_OK;
+    MT_TRY(mt_db_query(db, MT_Q_RUN_IMPORT, &s, err));
+    mt_stmt_bind(s, "i", run->id);
+    MT_TRY(mt_stmt_step(s, &row, err));
+    *alike = row && !strstr(mt_stmt_text(s, 0), " processes one");
+    mt_stmt_end(s);
+    return MT_OK;
 }
 
 /* ---- behind PyTorch's profiler ---- */
@@ -181,7 +193,7 @@ enum mt_status mt_growth_load(struct mt_db *db, const struct mt_run *run,
     *out = (struct mt_growth_process){.wanted = {.steps = steps, .warmup = warmup}};
     *l = (struct mt_levels){0};
     out->wanted.timed = strcmp(run->time_unit, "ns") == 0;
-    out->wanted.alike = may_be_alike(run, device, steps);
+    MT_TRY(find_alike(db, run, device, steps, &out->wanted.alike, err));
     MT_TRY(find_gaps(db, run, device, &out->gaps, &until_ns, err));
     if (mt_device_knows(device, MT_KNOWS_LEVEL)) {
         MT_TRY(mt_levels_load_looks(db, run, device, l, err));

@@ -161,6 +161,11 @@ for n in (2, 3, 8):
         name = f"alike_grows_{n}_{grows}"
         asked(name, alike(n, lambda k, i: 700 + 10 * k + (2 * i if k == grows else i % 3)), PER_STEP, CANNOT, 1)
         m.run("leaks", name, "--fail", codes=(CANNOT,))
+no_steps = [line.split(" ", 2)[2] for line in alike(2, lambda k, i: 700 + (5 * i if k else i % 3))]
+asked("alike_no_steps", no_steps, ("--max-peak", "2GiB"), FINE, 1)
+m.run("leaks", "alike_no_steps", "--fail", codes=(CANNOT,))
+asked("alike_no_steps_one", no_steps, ("--max-peak", "2GiB"), FINE, 1, processes="one")
+m.run("leaks", "alike_no_steps_one", "--fail", codes=(FINE,))
 asked("alike_one", alike(2, lambda k, i: 700 + (2 * i if k else i % 3)), PER_STEP, FINE, 1, processes="one")
 asked("alike_all_grow", alike(3, lambda k, i: 700 + 10 * k + 3 * i), PER_STEP, WORSE, 1)
 asked("alike_warm_up", alike(2, lambda k, i: 700 + (10 * min(i, 12) if k else i % 3)), PER_STEP, FINE, 1)
