@@ -110,3 +110,12 @@ void read_process_log(struct mt_buf *out, const struct mt_reader *reader, const 
     mt_stream_close(in);
     mt_text_pattern_free(pattern);
 }
+
+void test_text_file(void **state)
+{
+    const struct text_file *f = *state;
+    struct mt_buf out = {0};
+    read_process_log(&out, &mt_reader_memory_text, f->text, strlen(f->text), NULL);
+    assert_string_equal(out.s, f->want);
+    mt_buf_free(&out);
+}

@@ -11,6 +11,12 @@
 void read_process_log(struct mt_buf *out, const struct mt_reader *reader, const char *text,
                       size_t n, const char *where);
 
+/* A printed text, and what read_process_log says of it; a row's test (rows.h). */
+struct text_file {
+    const char *name, *text, *want;
+};
+void test_text_file(void **state);
+
 /* Adds a line for each device: its changes and looks, "number:level@time". */
 void describe_looks(struct mt_buf *out, const struct mt_recording *r);
 
