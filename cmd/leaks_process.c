@@ -264,10 +264,10 @@ static void advise(struct mt_report *r, const struct found *f)
                        "What PyTorch's profiler freed may be used again, and hide growth. Record "
                        "longer, or without --torch.");
     else if (g->hides)
-        mt_report_note(r,
-                       "Its lines may be those of several processes that print alike, one of which "
-                       "grows, or of one whose peaks do. Let each print its rank or write a log of "
-                       "its own, or say import --processes one.");
+        mt_report_note(
+            r, "This log may be of several processes that print alike, one of which grows, or "
+               "of one whose peaks do. Let each print its rank, or write a log of its own; if "
+               "it is one process, import it with --processes one.");
     else if (g->verdict == MT_GROWTH_UNKNOWN && f->p.part != MT_PART_UNKNOWN &&
              !(f->p.gaps & MT_GAPS_OF_PROCESSES))
         mt_report_note(r, "%s Record longer.",
