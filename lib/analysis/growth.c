@@ -323,7 +323,7 @@ static void judge_later(const struct curve *c, double from, double to, struct mt
  * over so many units. */
 static bool one_grows(const struct curve *c, const struct mt_growth *g, double from, double units)
 {
-    const double alike = c->steps ? (double)g->look_n / g->units : 2; /* at least */
+    const double alike = fmax(c->steps ? (double)g->look_n / g->units : 0, 2);
     const struct of_part *const of[] = {&mean_of, &most_of};
     const int n = (int)fmin((double)g->part_n, c->steps ? units : PARTS);
     struct fit f;

@@ -55,15 +55,16 @@ static void find_looks(const struct mt_run *run, const struct mt_run_device *dev
 }
 
 /* Whether lines of a printed log may be of several processes that print alike, such as ranks: not
- * where each step has one, nor where the import was told that it is one process. */
+ * where each step has one, in their order, nor where the import was told that it is one process. */
 static enum mt_status find_alike(struct mt_db *db, const struct mt_run *run,
                                  const struct mt_run_device *device, const struct mt_steps *steps,
                                  bool *alike, struct mt_err *err)
 {
     struct mt_stmt *s;
     bool row;
+    const bool several = (size_t)run->record_n >= steps->all.n + steps->all.n / 2;
     *alike = is_first(device) && strcmp(run->format, "memory-text") == 0 &&
-             (size_t)run->record_n >= steps->all.n + steps->all.n / 2;
+             (several || mt_run_notes_get(&run->notes, MT_NOTE_STEPS_NUMBER));
     if (!*alike)
         return MT_OK;
     MT_TRY(mt_db_query(db, MT_Q_RUN_IMPORT, &s, err));

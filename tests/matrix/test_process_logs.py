@@ -161,6 +161,8 @@ for n in (2, 3, 8):
         name = f"alike_grows_{n}_{grows}"
         asked(name, alike(n, lambda k, i: 700 + 10 * k + (2 * i if k == grows else i % 3)), PER_STEP, CANNOT, 1)
         m.run("leaks", name, "--fail", codes=(CANNOT,))
+apart = [f"step {i + k} rss {700 + (4 * i if k else i % 3)} MB" for i in range(0, 100, 5) for k in (5, 0) for i in range(i, i + 5)]
+asked("alike_out_of_step", apart, PER_STEP, CANNOT, 1)
 no_steps = [line.split(" ", 2)[2] for line in alike(2, lambda k, i: 700 + (5 * i if k else i % 3))]
 asked("alike_no_steps", no_steps, ("--max-peak", "2GiB"), FINE, 1)
 m.run("leaks", "alike_no_steps", "--fail", codes=(CANNOT,))
