@@ -46,10 +46,11 @@ static void look_at_memory(void)
     }
 }
 
-/* Without a repetition a match ends soon, and the C library is faster. */
+/* Without a repetition a match ends soon, and the C library is faster. What begins with ^ is looked
+ * for at the beginning only; behind ".*" the library would take it for that of any line. */
 static bool worth_whole(const char *text, const struct mt_pattern_shape *shape)
 {
-    return !shape->lone_bracket && strpbrk(text, "*+{");
+    return *text != '^' && !shape->lone_bracket && strpbrk(text, "*+{");
 }
 
 enum mt_status mt_finder_make(struct mt_finder *f, const char *what, const char *text,

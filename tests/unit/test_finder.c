@@ -27,6 +27,7 @@ static const struct finder_row rows[] = {
     {"brackets in between", "a+)b+|(c)", "xaa)b", "aabb"},
     {"a bracket of a list", "[)]+", "a)", "a("},
     {"behind a line", "b+", "a\nb", "a\n"},
+    {"at the beginning, not of a line", "^b+", "b", "a\nb"},
     {"behind what is no UTF-8", "b+c", "a\xff\xc3 bc", "a\xff c"},
 };
 
