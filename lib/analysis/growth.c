@@ -18,7 +18,8 @@ enum {
     LATE = 256 << 10, /* the kernel does not count every page at once */
     FLAT_B = 512 << 10,
     FLAT_SHARE = 100,
-    SWING_SHARE = 10
+    SWING_SHARE = 10,
+    DIPS = 5 /* what rises by more than so many times its deepest fall rises */
 };
 static const double SLOWS = 0.5, STEADY = 0.75;
 static const int64_t second = 1000 * 1000 * 1000;
@@ -123,6 +124,7 @@ static double quantile(int freedom)
 struct fit {
     double rate, off, early, late;
     double units;    /* from the begin of the first part to that of the last */
+    double fell;     /* how far it fell below an earlier part, at most */
     int64_t level_b; /* the last part's */
 };
 
@@ -148,7 +150,10 @@ static void fit(const struct curve *c, const struct of_part *of, double from, do
     }
     out->units = at[last] - at[0];
     out->rate = ((double)v[last] - (double)v[0]) / out->units;
-    for (int i = 1; i < n; i++) {
+    out->fell = 0;
+    for (int i = 1, top = 0; i < n; i++) {
+        top = v[i] > v[top] ? i : top;
+        out->fell = fmax(out->fell, (double)v[top] - (double)v[i]);
         double one = ((double)v[i] - (double)v[i - 1]) / (at[i] - at[i - 1]);
         squares += (one - out->rate) * (one - out->rate);
     }
@@ -319,6 +324,12 @@ static void judge_later(const struct curve *c, double from, double to, struct mt
         *out = later;
 }
 
+/* By few large ones, perhaps, whose differences tell nothing: through the whole of it. */
+static bool rises_by_steps(const struct fit *f)
+{
+    return f->rate * f->units > DIPS * f->fell && f->early > f->late * SLOWS;
+}
+
 /* Whether the mean of so many that print alike, or the most, grows by more than the least does,
  * over so many units. */
 static bool one_grows(const struct curve *c, const struct mt_growth *g, double from, double units)
@@ -329,7 +340,8 @@ static bool one_grows(const struct curve *c, const struct mt_growth *g, double f
     struct fit f;
     for (int i = 0; i < 2 && n >= COARSE; i++) {
         fit(c, of[i], from, from + units, n, &f);
-        double more = ((f.rate - f.off - fmax(g->most, 0)) * f.units - LATE) * (i ? 1 : alike);
+        double off = rises_by_steps(&f) ? 0 : f.off;
+        double more = ((f.rate - off - fmax(g->most, 0)) * f.units - LATE) * (i ? 1 : alike);
         if (more > flat_of(f.level_b) && goes_on(&f, SLOWS))
             return true;
     }

@@ -163,6 +163,10 @@ for n in (2, 3, 8):
         m.run("leaks", name, "--fail", codes=(CANNOT,))
 apart = [f"step {i + k} rss {700 + (4 * i if k else i % 3)} MB" for i in range(0, 100, 5) for k in (5, 0) for i in range(i, i + 5)]
 asked("alike_out_of_step", apart, PER_STEP, CANNOT, 1)
+# in few large steps, as what epochs leave is
+for steps, every in (300, 60), (12, 3):
+    asked(f"alike_epochs_{steps}", alike(2, lambda k, i, every=every, least=500 - steps // 3: least + 225 * (i // every) if k else 505 + i % 2, steps), PER_STEP, CANNOT, 1)
+    m.run("leaks", f"alike_epochs_{steps}", "--fail", codes=(CANNOT,))
 no_steps = [line.split(" ", 2)[2] for line in alike(2, lambda k, i: 700 + (5 * i if k else i % 3))]
 asked("alike_no_steps", no_steps, ("--max-peak", "2GiB"), FINE, 1)
 m.run("leaks", "alike_no_steps", "--fail", codes=(CANNOT,))
