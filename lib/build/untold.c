@@ -1,5 +1,6 @@
 #include "lib/build/untold.h"
 
+#include "lib/build/optimizers.h"
 #include "lib/model/categories.h"
 
 /* Whether gradients are accumulated, in a process that steps optimizers. */
@@ -12,6 +13,16 @@ static bool learns(const struct mt_gradients *g, uint32_t process)
         steps |= of.v[i].step_n > 0;
     }
     return accumulates && steps;
+}
+
+/* Whether an optimizer of the process keeps something for each parameter, whatever its options. */
+static bool has_state(const struct mt_recording *r, const struct mt_processes *p, uint32_t process)
+{
+    struct mt_optimizers o;
+    mt_optimizers_find(r, p, process, &o);
+    const bool found = o.frames.n && (o.least > 0 || o.least_scalars > 0);
+    mt_optimizers_free(&o);
+    return found;
 }
 
 /* Whether no block of the shares [first, end) has the category; what is declared to be older may.
@@ -47,5 +58,7 @@ void mt_build_untold(struct mt_recording *r, const struct mt_processes *p,
             mt_rec_note(r, MT_NOTE_NO_PARAMETERS, -1, 0);
         if (has_none(r, p, i, end, MT_CATEGORY_GRADIENT))
             mt_rec_note(r, MT_NOTE_NO_GRADIENTS, -1, 0);
+        if (has_none(r, p, i, end, MT_CATEGORY_OPTIMIZER_STATE) && has_state(r, p, process))
+            mt_rec_note(r, MT_NOTE_NO_STATE, -1, 0);
     }
 }

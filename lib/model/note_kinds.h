@@ -49,6 +49,7 @@ enum mt_note_kind {
     MT_NOTE_STEPS_UNMARKED, /* an optimizer is at work, and none of its steps is marked */
     MT_NOTE_NO_PARAMETERS,  /* gradients are accumulated, and no block is a parameter */
     MT_NOTE_NO_GRADIENTS,   /* gradients are accumulated, and no block is a gradient */
+    MT_NOTE_NO_STATE,       /* an optimizer has state for each parameter, and no block is that */
     MT_NOTE_STEPS_APART,    /* processes whose steps lie at different times */
     MT_NOTE_OLDER,          /* older blocks that are in no figure */
     MT_NOTE_BAD_BASE,       /* metadata on older blocks that nobody understands */

@@ -47,6 +47,7 @@ const char *const mt_note_names[MT_NOTE_N] = {
     [MT_NOTE_STEPS_UNMARKED] = "steps_unmarked",
     [MT_NOTE_NO_PARAMETERS] = "parameters_unknown",
     [MT_NOTE_NO_GRADIENTS] = "gradients_unknown",
+    [MT_NOTE_NO_STATE] = "state_unknown",
     [MT_NOTE_STEPS_APART] = "steps_processes",
     [MT_NOTE_OLDER] = "older_unknown",
     [MT_NOTE_BAD_BASE] = "bad_base",
@@ -168,6 +169,7 @@ const unsigned mt_note_about[MT_NOTE_N] = {
     [MT_NOTE_STEPS_UNMARKED] = ABOUT(SITES),
     [MT_NOTE_NO_PARAMETERS] = ABOUT(NO_FIGURE),
     [MT_NOTE_NO_GRADIENTS] = ABOUT(NO_FIGURE),
+    [MT_NOTE_NO_STATE] = ABOUT(NO_FIGURE),
     [MT_NOTE_STEPS_APART] = ABOUT(STEPS),
     [MT_NOTE_STEPS_IDLE] = ABOUT(NO_FIGURE),
     [MT_NOTE_STEPS_NUMBER] = ABOUT(STEPS),
@@ -283,6 +285,9 @@ static const char *const texts[MT_NOTE_N] = {
     [MT_NOTE_NO_GRADIENTS] =
         "something learns, and no block is known as a gradient: they have another category, such "
         "as those that were made before the first backward pass",
+    [MT_NOTE_NO_STATE] =
+        "an optimizer keeps state, and no block is known as that: it has another category, such as "
+        "what was loaded from a checkpoint",
     [MT_NOTE_STEPS_APART] =
         "no steps: %N processes have steps of their own, which are not the same; import the "
         "recording of each by itself, or with --step-marker REGEX a marker that only one has",

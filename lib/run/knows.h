@@ -95,7 +95,8 @@ enum mt_gap {
     MT_GAP_STATE = 524288,       /* asked for an optimizer's state: whose steps nothing marks */
     MT_GAP_PARAMETERS = 1048576, /* asked for them: something learns, and they are not told, */
     MT_GAP_GRADIENTS = 2097152,  /* or these */
-    MT_GAPS_OF_CATEGORIES = MT_GAP_STATE | MT_GAP_PARAMETERS | MT_GAP_GRADIENTS,
+    MT_GAP_LOADED = 8388608,     /* or an optimizer's state, that has one */
+    MT_GAPS_OF_CATEGORIES = MT_GAP_STATE | MT_GAP_PARAMETERS | MT_GAP_GRADIENTS | MT_GAP_LOADED,
     MT_GAP_UNREAD = 4194304, /* lines of a text were left out, which may have had more */
     MT_GAP_OWNERS = 65536,   /* one process wrote it, or several that are not told apart */
     /* All of these: something that happened in the recording is lost, or taken for another. */

@@ -24,6 +24,8 @@ static const struct {
     {MT_GAP_PARAMETERS, MT_NOTE_NO_PARAMETERS,
      "has parameters that are not told from other memory"},
     {MT_GAP_GRADIENTS, MT_NOTE_NO_GRADIENTS, "has gradients that are not told from other memory"},
+    {MT_GAP_LOADED, MT_NOTE_NO_STATE,
+     "has an optimizer's state that is not told from other memory"},
     {MT_GAP_OWNERS, MT_NOTE_OWNERS,
      "was written by one process, or by several that are not told apart; `memtool import "
      "--processes` says which"},
@@ -49,7 +51,7 @@ static const unsigned by_total = MT_GAP_MISSING | MT_GAP_ABOVE | MT_GAP_BELOW;
 /* What a gap of MT_GAPS_OF_CATEGORIES is one in. */
 static enum mt_category category_of(enum mt_gap gap)
 {
-    if (gap == MT_GAP_STATE)
+    if (gap == MT_GAP_STATE || gap == MT_GAP_LOADED)
         return MT_CATEGORY_OPTIMIZER_STATE;
     return gap == MT_GAP_PARAMETERS ? MT_CATEGORY_PARAMETER : MT_CATEGORY_GRADIENT;
 }

@@ -114,6 +114,13 @@ def learns(t):
         t.mark("Optimizer.step#SGD.step", at + 10, 5)
 
 
+def learns_by_rmsprop(t):
+    some(t)
+    for at in (30, 60):
+        t.op("autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", at, 5)
+        t.mark("Optimizer.step#RMSprop.step", at + 10, 5)
+
+
 def kernel(t):
     some(t)
     t.op("a kernel", 30, 5, cat="kernel")
@@ -263,6 +270,7 @@ CASES = {
     "steps_unknown": (made("random0"), ["leaks", "diff", "leaks over runs", "check --max-growth-per-step 1TiB"]),
     "steps_unmarked": (trace(steps_unmarked), SITES),
     "parameters_unknown": (trace(learns), []),
+    "state_unknown": (trace(learns_by_rmsprop), []),
     "gradients_unknown": (trace(learns), []),
     "steps_processes": (made("processes"), ["leaks", "diff", "leaks over runs", "check --max-growth-per-step 1TiB"]),
     "steps_renumbered": (corpus("pickle/marks-odd"), STEPS),
