@@ -269,23 +269,52 @@ static bool is_last(const char *name, const char **end, const char *const *words
     return false;
 }
 
+/* Whether the words before a device say when it was so: "after moving to the GPU". */
+static bool is_when(const char *name, const char *end)
+{
+    static const char *const links[] = {"the", "this", "a", NULL};
+    static const char *const whens[] = {"to",        "on",       "with",    "without", "import",
+                                        "importing", "imported", "loading", "using",   "after",
+                                        "before",    "into",     "from",    NULL};
+    while (is_last(name, &end, of_devices) || is_last(name, &end, links))
+        continue;
+    return is_last(name, &end, whens);
+}
+
 /* Whether a device is said before the rss that ends the name; not where "import torch", "moved to
  * the GPU" or "after cuda init" says when it was so. */
 static bool is_behind_device(const char *name, const char *end)
 {
     static const char *const between[] = {"peak", "max",   "maximum", "current", "memory",
                                           "mem",  "usage", "cpu",     "ram",     NULL};
-    static const char *const links[] = {"the", "this", "a", NULL};
-    static const char *const whens[] = {"to",        "on",       "with",    "without", "import",
-                                        "importing", "imported", "loading", "using",   "after",
-                                        "before",    "into",     "from",    NULL};
-    while (is_last(name, &end, between))
-        continue;
-    if (!is_last(name, &end, of_devices))
+    static const char *const process[] = {"process", NULL}, *const torch[] = {"torch", NULL};
+    bool own = false, one;
+    while ((one = is_last(name, &end, process)) || is_last(name, &end, between))
+        own |= one;
+    if (own && is_last(name, &end, torch))
         return false;
-    while (is_last(name, &end, of_devices) || is_last(name, &end, links))
-        continue;
-    return !is_last(name, &end, whens);
+    return is_last(name, &end, of_devices) && !is_when(name, end);
+}
+
+/* "GPU process memory usage", not "torch process memory usage", nor "after import torch: process
+ * memory usage". */
+static bool is_usage_of_device(const char *name, const char *usage)
+{
+    static const char *const own[] = {"process", "python", "program"};
+    for (size_t i = 0; of_devices[i]; i++) {
+        for (const char *at = strstr(name, of_devices[i]); at && at < usage;
+             at = strstr(at + 1, of_devices[i])) {
+            const char *end = at;
+            bool programs = false;
+            for (size_t k = 0; k < MT_ARRAY_LEN(own) && i == 0; k++) /* torch */
+                programs |= find_word(at, own[k]) && find_word(at, own[k]) < usage;
+            while (end > name && end[-1] != ' ')
+                end--;
+            if (!programs && !is_when(name, end > name ? end - 1 : name))
+                return true;
+        }
+    }
+    return false;
 }
 
 /* Whether words behind the rss say that it is a device's; not "rss after moving to gpu". */
@@ -309,9 +338,11 @@ static bool is_before_device(const char *behind)
 static bool is_devices(const char *name)
 {
     const char *at = mt_text_rss(name, strlen(name)), *end;
-    at = at ? at : strstr(name, "memory usage");
-    if (!at)
+    const char *usage = at ? NULL : strstr(name, "memory usage");
+    if (!at && !usage)
         return has(name, of_devices);
+    if (usage)
+        return is_usage_of_device(name, usage) || is_before_device(usage);
     for (end = at; *end && *end != ' ';)
         end++;
     while (at > name && at[-1] != ' ')
