@@ -78,8 +78,14 @@ static bool is_counted(const char *p, const char *end)
            (n == 3 && memcmp(p, "out", n) == 0);
 }
 
-/* "Sun", of date, "AM" behind its time, and any zone, "CEST", in front of the year. */
-static bool is_of_date(const char *s, size_t n, const char *end)
+static bool is_year_at(const char *p, const char *end)
+{
+    return mt_has_form(p, end, "20") && mt_has_form(p, end, "0000");
+}
+
+/* "Sun", of date, "AM" behind its time, and any zone, "CEST", in front of the year; not "TPS 2048"
+ * behind another date. */
+static bool is_of_date(const struct header *h, const char *s, size_t n)
 {
     static const char *const words[] = {"Mon", "Tue", "Wed", "Thu", "Fri",
                                         "Sat", "Sun", "AM",  "PM"};
@@ -89,14 +95,14 @@ static bool is_of_date(const char *s, size_t n, const char *end)
     size_t letters = 0;
     while (letters < n && isupper((unsigned char)s[letters]))
         letters++;
-    return letters == n && mt_has_form(s + n, end, " 0000 ");
+    return h->month && h->dated && letters == n && mt_has_form(s + n, h->end, " 0000 ") &&
+           is_year_at(s + n + 1, h->end);
 }
 
 /* "2026" of "Sun Nov 22 10:00:01 UTC 2026" */
 static bool is_year(const struct header *h, size_t n)
 {
-    return h->month && h->dated && n == 4 && mt_has_form(h->p, h->end, "20") &&
-           mt_has_form(h->p, h->end, "0000");
+    return h->month && h->dated && n == 4 && is_year_at(h->p, h->end);
 }
 
 static bool are_digits(const char *s, size_t n)
@@ -119,7 +125,7 @@ static bool take_word(struct header *h, size_t n)
     h->dated |= time;
     h->day = n == 3 && mt_is_month(s, (size_t)(h->end - s));
     h->month |= h->day;
-    return level || time || ends || h->day || is_zone(s, n) || is_of_date(s, n, h->end) ||
+    return level || time || ends || h->day || is_zone(s, n) || is_of_date(h, s, n) ||
            is_year(h, n) || (n >= LONG && are_digits(s, n));
 }
 
