@@ -11,10 +11,15 @@ static bool has_digit(const char *p, const char *end)
     return p < end;
 }
 
-/* Behind a time of day in front of a heading, as pidstat writes it. */
+/* Behind a time of day in front of a heading, as pidstat writes it, and behind the level of a
+ * message. */
 static const char *behind_time(const char *p, const char *end)
 {
+    static const char *const levels[] = {"INFO ", "DEBUG ", "WARNING ", "[INFO] ", "[DEBUG] "};
     p = mt_take_blanks(p, end);
+    for (size_t i = 0; i < MT_ARRAY_LEN(levels); i++)
+        if ((size_t)(end - p) > strlen(levels[i]) && memcmp(p, levels[i], strlen(levels[i])) == 0)
+            return mt_take_blanks(p + strlen(levels[i]), end);
     return mt_has_form(p, end, "00:00:00 ") ? p + strlen("00:00:00") : p;
 }
 
@@ -28,14 +33,27 @@ static bool has_sentence(const char *line, const char *end)
 }
 
 /* Whether a cell of a heading begins at p: in front of it are two blanks, or a sign. */
-static bool is_cell(const char *line, const char *p, const char *end)
+static bool is_cell(const char *line, const char *p, bool sentence)
 {
     const char *s = p;
     while (s > line && s[-1] == ' ')
         s--;
     if (s == line || p - s > 1)
         return true;
-    return strchr("|\t", s[-1]) || (s[-1] == ',' && !has_sentence(line, end));
+    return strchr("|\t", s[-1]) || (s[-1] == ',' && !sentence);
+}
+
+/* Whether the cell at p is a sentence, "RSS tracking enabled", and no name, "RSS (MB)", nor one of
+ * several that ps writes side by side, "RSS S TT". */
+static bool is_prose(const char *p, const char *end)
+{
+    size_t blanks = 0;
+    bool lower = false;
+    for (; p < end && !strchr("|\t,", *p) && !mt_has_form(p, end, "  "); p++) {
+        blanks += *p == ' ' && !mt_is_one_of(p + 1, end, "|\t,");
+        lower |= islower((unsigned char)*p) != 0;
+    }
+    return lower && blanks > 1;
 }
 
 /* Whether an rss is the name at p, n bytes. */
@@ -52,36 +70,49 @@ static bool is_rss(const char *p, size_t n, const char *end)
 }
 
 /* "JobID    MaxRSS    Elapsed", "  PID   RSS CMD", "step,rss_mb,loss"; "RSS" alone of ps. */
-static bool is_heading(const char *line, const char *end)
+static enum mt_text_headed headed_by(const char *line, const char *end)
 {
     size_t cells = 0;
-    bool found = false, upper = false;
+    bool found = false, upper = false, lower = false;
     line = behind_time(line, end);
-    for (const char *p = line; p < end && !has_digit(line, end);) {
+    const bool sentence = has_sentence(line, end);
+    for (const char *p = line; p < end;) {
         size_t n = 0;
-        while (p + n < end && !strchr(" \t|,", p[n]))
-            n++;
+        for (; p + n < end && !strchr(" \t|,", p[n]); n++)
+            lower |= islower((unsigned char)p[n]) != 0;
         if (n && strchr(":=", p[n - 1]))
-            return false;
-        if (n && is_cell(line, p, end)) {
+            return MT_TEXT_NOT_HEADED;
+        if (n && is_cell(line, p, sentence)) {
             cells++;
-            found |= is_rss(p, n, end);
+            found |= is_rss(p, n, end) && !is_prose(p, end);
             upper |= n == 3 && memcmp(p, "RSS", n) == 0;
         }
         p += n + 1;
     }
-    return found && (cells > 1 || upper);
+    if (found && cells > 1)
+        return MT_TEXT_HEADED;
+    return found && upper && !lower ? MT_TEXT_HEADED_ALONE : MT_TEXT_NOT_HEADED;
+}
+
+/* "9437184", "9437184 python": what stands below "RSS" alone, which may be a title, too. */
+static bool is_row_of_one(const char *p, const char *end)
+{
+    const char *from = p = mt_take_blanks(p, end);
+    while (p < end && isdigit((unsigned char)*p))
+        p++;
+    return p > from && (p == end || *p == ' ');
 }
 
 bool mt_text_table_take(struct mt_text_table *t, const char *line, size_t n)
 {
     const char *end = line + n;
     if (has_digit(behind_time(line, end), end)) {
-        const bool row = t->headed;
-        t->headed = false;
+        const bool row = t->headed == MT_TEXT_HEADED ||
+                         (t->headed == MT_TEXT_HEADED_ALONE && is_row_of_one(line, end));
+        t->headed = MT_TEXT_NOT_HEADED;
         return row;
     }
-    if (is_heading(line, end))
-        t->headed = true;
+    const enum mt_text_headed headed = headed_by(line, end);
+    t->headed = headed ? headed : t->headed;
     return false;
 }

@@ -8,9 +8,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum mt_text_headed { MT_TEXT_NOT_HEADED, MT_TEXT_HEADED_ALONE /* by "RSS" */, MT_TEXT_HEADED };
+
 /* Zero-initialise. */
 struct mt_text_table {
-    bool headed; /* rows are next */
+    enum mt_text_headed headed; /* rows are next */
 };
 
 /* Each line as it comes, without its end: whether it is the first row of such a table. */
