@@ -56,7 +56,8 @@ static uint32_t teller(const struct mt_text_owners *owners, const struct mt_text
     const char *name = mt_strtab_get(&owners->names, x->owner);
     const bool device = strncmp(name, "gpu", 3) == 0 || strncmp(name, "cuda", 4) == 0;
     const bool rss = x->metric == MT_METRIC_RSS || x->metric == MT_METRIC_PEAK_RSS;
-    return device && !rss ? MT_TEXT_NOBODY : x->owner;
+    return (device && !rss) || mt_text_owners_is_kernel(owners, x->owner) ? MT_TEXT_NOBODY
+                                                                          : x->owner;
 }
 
 static void add_own(struct mt_text_figures *f, const struct mt_text_figure *x)
@@ -73,6 +74,8 @@ static void add_own(struct mt_text_figures *f, const struct mt_text_figure *x)
 static uint32_t owner_of(struct mt_text_figures *f, const struct mt_text_owners *owners,
                          const struct mt_text_figure *x)
 {
+    if (mt_text_owners_is_kernel(owners, x->owner))
+        return MT_TEXT_NOBODY;
     if (x->owner || !x->told)
         return x->owner;
     const uint32_t owner = mt_text_owners_told(owners, x->told);

@@ -35,13 +35,20 @@ static bool take_rollup(const char *line, size_t n, uint64_t *place)
     return true;
 }
 
+static void use_number(struct mt_text_kernel *k, uint64_t number)
+{
+    k->number = number;
+    k->first = k->first ? k->first : number;
+    k->several |= number != k->first;
+}
+
 static void use_place(struct mt_text_kernel *k, uint64_t place)
 {
     size_t i = 0;
     while (i < k->place_n && k->places[i] != place)
         i++;
     k->known = i < MT_ARRAY_LEN(k->places);
-    k->number = i + 1;
+    use_number(k, i + 1);
     if (i < k->place_n || !k->known)
         return;
     k->places[k->place_n++] = place;
@@ -66,39 +73,90 @@ static bool is_figure(const char *line, const char *end)
     return kib && end - p == 3 && memcmp(p, " kB", 3) == 0;
 }
 
-/* The last number of a line, if it may be a PID; else 0. */
-static uint64_t last_number(const char *line, const char *end)
+/* Whether the word, n bytes, has a number that is none of a date or a name: "10", "loss=0.5". */
+static bool is_figured(const char *word, size_t n, const char *before, const char *end)
 {
-    enum { LEAST = 100 };
+    size_t digits = 0, signs = 0;
+    word += n && strchr("[(", *word);
+    for (size_t i = 0; i < n && word + i < end; i++) {
+        digits += isdigit((unsigned char)word[i]) != 0;
+        if (i + 1 < n && strchr(":-/", word[i]))
+            signs += word[i] == ':' ? 2 : 1;
+    }
+    const bool day = before && mt_is_month(before, (size_t)(end - before));
+    const bool year = digits == 4 && mt_has_form(word, end, "20");
+    const bool name = isalpha((unsigned char)*word) && !signs && !memchr(word, '=', n);
+    return digits && !name && !day && !year && !(signs > 1 && isdigit((unsigned char)*word));
+}
+
+/* What a line says besides its numbers: a hash of its letters; 0: it has other numbers, too, than
+ * that at p and those of a date. */
+static uint64_t words_of(const char *line, const char *p, const char *end)
+{
+    uint64_t hash = 1;
+    const char *before = NULL;
+    for (const char *s = line; s < end; s++)
+        if (isalpha((unsigned char)*s))
+            hash = (hash ^ (unsigned char)*s) * 0x100000001b3;
+    for (const char *s = mt_take_blanks(line, p); s < p; s = mt_take_blanks(s, p)) {
+        size_t n = 0;
+        while (s + n < p && s[n] != ' ')
+            n++;
+        if (is_figured(s, n, before, p))
+            return 0;
+        before = s;
+        s += n;
+    }
+    return hash;
+}
+
+/* The last number of a line, if it may be a PID; else 0. */
+static struct mt_text_kernel_head head_of(const char *line, const char *end)
+{
+    enum { LEAST = 100, LONGEST = 1024 };
+    static const struct mt_text_kernel_head none = {0};
     const char *p = end;
-    uint64_t number;
+    struct mt_text_kernel_head head;
     while (p > line && !isdigit((unsigned char)p[-1]))
         p--;
     while (p > line && isdigit((unsigned char)p[-1]))
         p--;
-    if (!mt_take_number(p, end, &number) || number < LEAST)
-        return 0;
-    return p > line && strchr(".,:", p[-1]) ? 0 : number;
+    if (end - line > LONGEST || !mt_take_number(p, end, &head.number) || head.number < LEAST)
+        return none;
+    head.words = p > line && strchr(".,:", p[-1]) ? 0 : words_of(line, p, end);
+    return head.words ? head : none;
 }
 
 /* A line of the kernel's, behind a line with a number. */
 static void use_head(struct mt_text_kernel *k)
 {
+    const struct mt_text_kernel_head head = k->head, last = k->last_head;
     size_t i = 0;
-    while (i < k->head_n && k->heads[i] != k->head)
+    while (i < k->head_n && (k->heads[i].number != head.number || k->heads[i].words != head.words))
         i++;
-    k->again += i < k->head_n && k->head != k->last_head;
+    k->again += i < k->head_n && head.words == last.words && head.number != last.number;
     k->many |= i == MT_ARRAY_LEN(k->heads);
     if (i == k->head_n && !k->many)
-        k->heads[k->head_n++] = k->head;
-    k->last_head = k->head;
-    k->head = 0;
+        k->heads[k->head_n++] = head;
+    k->last_head = head;
+    k->head.number = 0;
+}
+
+/* Whether all numbers are such as data has, "image size 256". */
+static bool are_sizes(const struct mt_text_kernel *k)
+{
+    uint64_t by_32 = 0, by_50 = 0;
+    for (size_t i = 0; i < k->head_n; i++) {
+        by_32 += k->heads[i].number % 32 == 0;
+        by_50 += k->heads[i].number % 50 == 0;
+    }
+    return by_32 == k->head_n || by_50 == k->head_n;
 }
 
 bool mt_text_kernel_doubt(const struct mt_text_kernel *k)
 {
     enum { AGAIN = 2 };
-    return k->again >= AGAIN && !k->many;
+    return k->again >= AGAIN && !k->many && !are_sizes(k);
 }
 
 bool mt_text_kernel_take(struct mt_text_kernel *k, const char *line, size_t n)
@@ -109,14 +167,14 @@ bool mt_text_kernel_take(struct mt_text_kernel *k, const char *line, size_t n)
     if (begins(line, n, pid)) {
         p = mt_take_number(line + sizeof pid - 1, end, &number);
         k->known = p == end;
-        k->number = number;
+        use_number(k, number);
     } else if (begins(line, n, "Name:\t")) {
         k->known = false;
     } else if (take_rollup(line, n, &number)) {
         use_place(k, number);
     } else if (!is_figure(line, end)) {
-        k->head = n ? last_number(line, end) : k->head;
-    } else if (!k->known && k->head) {
+        k->head = n ? head_of(line, end) : k->head;
+    } else if (!k->known && k->head.number) {
         use_head(k);
     } else {
         return k->known;

@@ -10,14 +10,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* A line in front of the kernel's. */
+struct mt_text_kernel_head {
+    uint64_t number; /* its last; 0: it has none that may be a PID */
+    uint64_t words;  /* a hash of what else it says */
+};
+
 /* Zero-initialise. */
 struct mt_text_kernel {
     bool known;           /* whose the text under way is: */
     uint64_t number;      /* a PID, or the number of a place, from 1 on */
+    uint64_t first;       /* the first such; 0: none */
+    bool several;         /* and others came */
     uint64_t places[256]; /* where rollups lie; of further ones nothing is known */
     size_t place_n;
-    uint64_t head; /* the number that ends the last line which is not the kernel's; 0: none */
-    uint64_t heads[16], last_head; /* those in front of the kernel's lines */
+    struct mt_text_kernel_head head;                 /* the last line, if it is not the kernel's */
+    struct mt_text_kernel_head heads[16], last_head; /* those in front of the kernel's lines */
     size_t head_n;
     bool many;      /* there are more */
     uint64_t again; /* how often one came again, another in between */

@@ -241,11 +241,11 @@ static bool is_told(const char *p, const char *end)
 }
 
 /* Whether "-" stands behind the word at s, n bytes, as in names of Python's processes,
- * "SpawnProcess-1" and "Process-1", or of others in brackets, "[Worker-1]". */
+ * "SpawnProcess-1" and "Process-1", or of others in brackets, "[Worker-1]", not "[ep-1]". */
 static bool is_dashed(const char *line, const char *s, size_t n, const char *end)
 {
     return mt_is_one_of(s + n, end, "-") && (n > sizeof "process" || memcmp(s, "Process", n) == 0 ||
-                                             (s > line && strchr("[(<", s[-1])));
+                                             (n > 2 && s > line && strchr("[(<", s[-1])));
 }
 
 /* "MainProcess", which Python calls the one that begins the others. */
@@ -274,7 +274,7 @@ static const char *take_mention(struct mt_text_owners *o, const char *line, cons
         which++;
     if (which == MT_ARRAY_LEN(words))
         return take_main(s, n, end, out);
-    for (int i = 0; i < 3 && mt_is_one_of(p, end, " :=#\"'"); i++)
+    for (int i = 0; i < 4 && mt_is_one_of(p, end, " :=#\"'"); i++)
         p++;
     const bool dashed = p == s + n && is_dashed(line, s, n, end);
     p += dashed;
@@ -411,6 +411,7 @@ void mt_text_owners_take(struct mt_text_owners *o, char *line, size_t n)
         m.at = (size_t)(from - line);
         m.begun = is_begun(line, from);
         *mt_vec_push(&o->mentions) = m;
+        o->pids |= strcmp(m.word, "pid") == 0;
         memset(from, ' ', (size_t)(to - from));
         s = to;
     }
@@ -482,4 +483,12 @@ bool mt_text_owners_by_device(const struct mt_text_owners *o)
         if (strcmp(o->mentions.v[i].word, "gpu") == 0 || strcmp(o->mentions.v[i].word, "cuda") == 0)
             return true;
     return false;
+}
+
+bool mt_text_owners_is_kernel(const struct mt_text_owners *o, uint32_t owner)
+{
+    char name[32];
+    snprintf(name, sizeof name, "pid%" PRIu64, o->kernel.first);
+    return o->kernel.first && !o->kernel.several && !o->pids &&
+           strcmp(mt_strtab_get(&o->names, owner), name) == 0;
 }

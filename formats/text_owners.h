@@ -32,6 +32,7 @@ struct mt_text_owners {
     uint32_t told; /* the line under way tells of a worker, "worker 3 done": its figures may be the
                       worker's, or those of who tells that; which, of these names; 0: it does not */
     struct mt_text_kernel kernel; /* whose the kernel's lines are that come */
+    bool pids;                    /* other lines have PIDs, too */
     struct mt_strtab told_names;  /* the first is "" */
     struct mt_strtab names;       /* of owners, "rank1", by their number; the first is "" */
     MT_VEC(struct mt_text_mention {
@@ -77,5 +78,9 @@ uint32_t mt_text_owners_line(struct mt_text_owners *o);
 bool mt_text_owners_told_of(const struct mt_text_owners *o, uint32_t owner);
 /* Whether the line mentions a process as that of a device: "[gpu0]". */
 bool mt_text_owners_by_device(const struct mt_text_owners *o);
+
+/* Whether it is that of the only process whose lines of the kernel's came: they may be of whose the
+ * other lines are, though these say "[rank0]". */
+bool mt_text_owners_is_kernel(const struct mt_text_owners *o, uint32_t owner);
 
 #endif

@@ -240,9 +240,33 @@ for what, rss, code in (("flat", lambda i: 700 + i % 3, FINE), ("falls", lambda 
     asked(f"restarted_{what}", (f"pid {4711 + i // 60} step {i} rss {rss(i)} MB" for i in range(120)), PER_STEP, code, 2)
 asked("restarted_soon", (f"pid {4711 + i // 4} step {i} rss 700 MB" for i in range(120)), PER_STEP, CANNOT, 30)
 
+# what one process prints beside its rss is neither a table, nor a process, nor its rss
+STATUS = "Name:\tpython\nPid:\t4711\nVmHWM:\t  820000 kB\nVmRSS:\t  716800 kB"
+BESIDE = {
+    "title": lambda i: "RSS tracking enabled\nseed 42",
+    "title_of_level": lambda i: "INFO     rss is logged\nseed 42",
+    "title_alone": lambda i: "RSS\n===\nseed 42",
+    "gpu_process": lambda i: "GPU process memory usage: 9 GB",
+    "gpu_and_cpu": lambda i: "GPU/CPU memory usage: 9 GB",
+    "gpu_process_rss": lambda i: "CUDA process RSS: 9 GB",
+    "capitals": lambda i: f"2026-11-28 10:00:{i % 60:02} TPS {1201 + i * i % 7} and more",
+    "speed": lambda i: f"{i} of 100, loss 0.5 {311 + i * i % 5} it/s\nVmRSS:\t  716800 kB",
+    "phase": lambda i: f"train: 50000 samples\nVmRSS:\t  716800 kB\nval: 10000 samples\nVmRSS:\t  716800 kB",
+    "size": lambda i: f"image size {(224, 256)[i % 2]}\nVmRSS:\t  716800 kB",
+    "episodes": lambda i: f"[ep-{i}] reward 3",
+    "status": lambda i: f"{STATUS}\n[INFO/MainProcess] vms 900 MB",
+    "status_of_rank": lambda i: f"{STATUS}\n[rank0]: vms 900 MB",
+}
+for what, beside in BESIDE.items():
+    asked(f"beside_{what}", (f"step {i} rss {700 + i % 3} MB\n{beside(i)}" for i in range(60)), ("--max-peak", "1GiB"), FINE, 1)
+asked("json", (f'{{"rank": "{k}", "x": "step {i} rss: {700 + (3 * i if k else 0)} MB"}}' for i in range(60) for k in (0, 1)), ("--max-peak", "1GiB"), FINE, 2)
+asked("status_and_pids", (f"(pid={p}) step {i} rss {r} MB\n{STATUS}" for i in range(60) for p, r in ((4711, 700), (4719, 700 + 3 * i))), PER_STEP, WORSE, 2)
+for what, head in (("one", ("RSS", "9437184")), ("ps", ("  PID   RSS CMD", " 4711 9437184 python")), ("level", ("INFO     step  rss (MB)  loss", "1  9437  0.5"))):
+    asked(f"table_{what}", ["rss 1 MB", *head, "rss 1 MB"], ("--max-peak", "1GiB"), CANNOT, 1)
+
 # with --pattern, too, unless that says what they are
 asked("pattern_in_turns", (f"{k}: it {i} mem {700 + (3 * i if k else 0)} MB" for i in range(60) for k in (0, 1)), PER_STEP, CANNOT, 1, "it {step} mem {rss}")
 asked("pattern", (f"{k}: it {i} mem {700 + (3 * i if k else 0)} MB" for i in range(60) for k in ((0, 1), (1, 0), (1, 0))[i % 3]), PER_STEP, WORSE, 2, "it {step} mem {rss}")
 asked("pattern_step", (f"[{i}] epoch {k} mem {700 + i % 3} MB" for k in range(2) for i in range(60)), PER_STEP, FINE, 1, "^.{step}.*mem {rss}")
 
-m.finish(244)
+m.finish(280)
