@@ -113,6 +113,7 @@ bool mt_text_table_take(struct mt_text_table *t, const char *line, size_t n)
         return row;
     }
     const enum mt_text_headed headed = headed_by(line, end);
-    t->headed = headed ? headed : t->headed;
+    if (headed || t->headed == MT_TEXT_HEADED_ALONE) /* its row is next */
+        t->headed = headed;
     return false;
 }

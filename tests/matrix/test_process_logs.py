@@ -246,6 +246,7 @@ BESIDE = {
     "title": lambda i: "RSS tracking enabled\nseed 42",
     "title_of_level": lambda i: "INFO     rss is logged\nseed 42",
     "title_alone": lambda i: "RSS\n===\nseed 42",
+    "title_of_others": lambda i: "RSS\nepoch  loss\n0  0.5",
     "gpu_process": lambda i: "GPU process memory usage: 9 GB",
     "gpu_and_cpu": lambda i: "GPU/CPU memory usage: 9 GB",
     "gpu_process_rss": lambda i: "CUDA process RSS: 9 GB",
