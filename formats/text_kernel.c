@@ -2,6 +2,7 @@
 
 #include "formats/text_signs.h"
 #include "lib/base/mem.h"
+#include <strings.h>
 
 static bool begins(const char *line, size_t n, const char *text)
 {
@@ -73,6 +74,16 @@ static bool is_figure(const char *line, const char *end)
     return kib && end - p == 3 && memcmp(p, " kB", 3) == 0;
 }
 
+/* "28" of "28 Nov" and "Nov 28", "28.11.2026", "2026" and "1763870000" of date +%s. */
+static bool is_of_date(const char *word, size_t n, const char *before, const char *end)
+{
+    const char *next = word + n + 1;
+    return (before && mt_is_month(before, (size_t)(end - before))) ||
+           (next < end && mt_is_month(next, (size_t)(end - next))) ||
+           (n == 4 && mt_has_form(word, end, "20")) || mt_has_form(word, end, "00.00.2000") ||
+           mt_has_form(word, end, "1000000000");
+}
+
 /* Whether the word, n bytes, has a number that is none of a date or a name: "10", "loss=0.5". */
 static bool is_figured(const char *word, size_t n, const char *before, const char *end)
 {
@@ -83,14 +94,23 @@ static bool is_figured(const char *word, size_t n, const char *before, const cha
         if (i + 1 < n && strchr(":-/", word[i]))
             signs += word[i] == ':' ? 2 : 1;
     }
-    const bool day = before && mt_is_month(before, (size_t)(end - before));
-    const bool year = digits == 4 && mt_has_form(word, end, "20");
-    const bool name = isalpha((unsigned char)*word) && !signs && !memchr(word, '=', n);
-    return digits && !name && !day && !year && !(signs > 1 && isdigit((unsigned char)*word));
+    const bool name = isalpha((unsigned char)*word) && !memchr(word, ':', n - 1) &&
+                      !memchr(word, '/', n) && !memchr(word, '=', n);
+    return digits && !name && !is_of_date(word, n, before, end) &&
+           !(signs > 1 && isdigit((unsigned char)*word));
+}
+
+/* Whether "pid", "PID:" or "pid=" ends at p, whatever numbers the line has besides. */
+static bool is_pid(const char *line, const char *p)
+{
+    while (p > line && strchr(" :=", p[-1]))
+        p--;
+    return p - line >= 3 && strncasecmp(p - 3, "pid", 3) == 0 &&
+           (p - line == 3 || !isalpha((unsigned char)p[-4]));
 }
 
 /* What a line says besides its numbers: a hash of its letters; 0: it has other numbers, too, than
- * that at p and those of a date. */
+ * that at p, which is not called a PID, and those of a date. */
 static uint64_t words_of(const char *line, const char *p, const char *end)
 {
     uint64_t hash = 1;
@@ -98,6 +118,8 @@ static uint64_t words_of(const char *line, const char *p, const char *end)
     for (const char *s = line; s < end; s++)
         if (isalpha((unsigned char)*s))
             hash = (hash ^ (unsigned char)*s) * 0x100000001b3;
+    if (is_pid(line, p))
+        return hash;
     for (const char *s = mt_take_blanks(line, p); s < p; s = mt_take_blanks(s, p)) {
         size_t n = 0;
         while (s + n < p && s[n] != ' ')

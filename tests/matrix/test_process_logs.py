@@ -260,6 +260,17 @@ BESIDE = {
 }
 for what, beside in BESIDE.items():
     asked(f"beside_{what}", (f"step {i} rss {700 + i % 3} MB\n{beside(i)}" for i in range(60)), ("--max-peak", "1GiB"), FINE, 1)
+# four of which one grows: lines in front of the kernel's say whose they are, beside a date or a name
+HEADS = {
+    "seconds": lambda i, pid: f"{1763870000 + i} {pid}",
+    "english": lambda i, pid: f"Sat 28 Nov 2026 10:00:{i % 60:02} AM CET {pid}",
+    "german": lambda i, pid: f"28.11.2026 10:00 {pid}",
+    "sample": lambda i, pid: f"sample {i} pid {pid}",
+    "named": lambda i, pid: f"trainer-{pid % 4} {pid}",
+}
+for what, head in HEADS.items():
+    lines = (f"{head(i, pid)}\nVmRSS:\t{(5000 - 1000 * k + 5 * i * (k == 1)) << 10} kB" for i in range(60) for k, pid in enumerate((4711, 4714, 4717, 4720)))
+    asked(f"in_front_{what}", lines, ("--max-peak", "9GiB"), CANNOT, 1)
 asked("json", (f'{{"rank": "{k}", "x": "step {i} rss: {700 + (3 * i if k else 0)} MB"}}' for i in range(60) for k in (0, 1)), ("--max-peak", "1GiB"), FINE, 2)
 asked("status_and_pids", (f"(pid={p}) step {i} rss {r} MB\n{STATUS}" for i in range(60) for p, r in ((4711, 700), (4719, 700 + 3 * i))), PER_STEP, WORSE, 2)
 for what, head in (("one", ("RSS", "9437184")), ("ps", ("  PID   RSS CMD", " 4711 9437184 python")), ("level", ("INFO     step  rss (MB)  loss", "1  9437  0.5"))):
@@ -270,4 +281,4 @@ asked("pattern_in_turns", (f"{k}: it {i} mem {700 + (3 * i if k else 0)} MB" for
 asked("pattern", (f"{k}: it {i} mem {700 + (3 * i if k else 0)} MB" for i in range(60) for k in ((0, 1), (1, 0), (1, 0))[i % 3]), PER_STEP, WORSE, 2, "it {step} mem {rss}")
 asked("pattern_step", (f"[{i}] epoch {k} mem {700 + i % 3} MB" for k in range(2) for i in range(60)), PER_STEP, FINE, 1, "^.{step}.*mem {rss}")
 
-m.finish(280)
+m.finish(290)
