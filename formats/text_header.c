@@ -64,9 +64,7 @@ static bool is_zone(const char *s, size_t n)
            (n == 5 && strchr("+-", *s) && isdigit((unsigned char)s[1]));
 }
 
-/* Whether the number in front of p counts what is there: "3 workers", "45 req/s", "3 of 7",
- * "25 ms". */
-static bool is_counted(const char *p, const char *end)
+bool mt_text_is_counted(const char *p, const char *end)
 {
     size_t n = 0;
     p = mt_take_blanks(p, end);
@@ -148,7 +146,7 @@ static bool is_header(const struct header *h, const char *p, bool *sure)
     *sure =
         h->dated && (is_level(behind, h->end) || (h->level && mt_has_form(next, h->end, "--- ")));
     return next < h->end &&
-           (closed || (mt_is_one_of(p, h->end, " ") && !is_counted(next, h->end))) &&
+           (closed || (mt_is_one_of(p, h->end, " ") && !mt_text_is_counted(next, h->end))) &&
            (h->dated || h->level || h->column || h->open || mt_is_one_of(next, h->end, "|\t"));
 }
 

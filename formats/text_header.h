@@ -13,5 +13,8 @@
  * of the header; its end, or NULL: there is none, or it counts what is behind it, "3 workers".
  * *sure: a PID stands there, by a level. */
 const char *mt_text_header(const char *line, size_t n, uint64_t *number, bool *sure);
+/* Whether the number in front of p counts what is there: "3 workers", "45 req/s", "3 of 7",
+ * "25 ms". */
+bool mt_text_is_counted(const char *p, const char *end);
 
 #endif

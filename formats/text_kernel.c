@@ -1,5 +1,6 @@
 #include "formats/text_kernel.h"
 
+#include "formats/text_header.h"
 #include "formats/text_signs.h"
 #include "lib/base/mem.h"
 #include <strings.h>
@@ -143,9 +144,12 @@ static struct mt_text_kernel_head head_of(const char *line, const char *end)
         p--;
     while (p > line && isdigit((unsigned char)p[-1]))
         p--;
-    if (end - line > LONGEST || !mt_take_number(p, end, &head.number) || head.number < LEAST)
+    const char *behind = end - line > LONGEST ? NULL : mt_take_number(p, end, &head.number);
+    if (!behind || head.number < LEAST)
         return none;
-    head.words = p > line && strchr(".,:", p[-1]) ? 0 : words_of(line, p, end);
+    const bool path = mt_is_one_of(behind, end, "/"); /* "/proc/4711/status" */
+    const bool amount = !path && mt_text_is_counted(behind, end);
+    head.words = amount || (p > line && strchr(".,:", p[-1])) ? 0 : words_of(line, p, end);
     return head.words ? head : none;
 }
 

@@ -254,6 +254,8 @@ BESIDE = {
     "speed": lambda i: f"{i} of 100, loss 0.5 {311 + i * i % 5} it/s\nVmRSS:\t  716800 kB",
     "phase": lambda i: f"train: 50000 samples\nVmRSS:\t  716800 kB\nval: 10000 samples\nVmRSS:\t  716800 kB",
     "size": lambda i: f"image size {(224, 256)[i % 2]}\nVmRSS:\t  716800 kB",
+    "took": lambda i: f"forward took {200 + i * i % 7} ms\nVmRSS:\t  716800 kB",
+    "throughput": lambda i: f"10:00:{i % 60:02} throughput {1001 + i * i % 7} tok/s\nVmRSS:\t  716800 kB",
     "episodes": lambda i: f"[ep-{i}] reward 3",
     "status": lambda i: f"{STATUS}\n[INFO/MainProcess] vms 900 MB",
     "status_of_rank": lambda i: f"{STATUS}\n[rank0]: vms 900 MB",
@@ -266,6 +268,7 @@ HEADS = {
     "english": lambda i, pid: f"Sat 28 Nov 2026 10:00:{i % 60:02} AM CET {pid}",
     "german": lambda i, pid: f"28.11.2026 10:00 {pid}",
     "sample": lambda i, pid: f"sample {i} pid {pid}",
+    "path": lambda i, pid: f"==> /proc/{pid}/status <==",
     "named": lambda i, pid: f"trainer-{pid % 4} {pid}",
 }
 for what, head in HEADS.items():
