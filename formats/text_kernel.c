@@ -101,17 +101,8 @@ static bool is_figured(const char *word, size_t n, const char *before, const cha
            !(signs > 1 && isdigit((unsigned char)*word));
 }
 
-/* Whether "pid", "PID:" or "pid=" ends at p, whatever numbers the line has besides. */
-static bool is_pid(const char *line, const char *p)
-{
-    while (p > line && strchr(" :=", p[-1]))
-        p--;
-    return p - line >= 3 && strncasecmp(p - 3, "pid", 3) == 0 &&
-           (p - line == 3 || !isalpha((unsigned char)p[-4]));
-}
-
 /* What a line says besides its numbers: a hash of its letters; 0: it has other numbers, too, than
- * that at p, which is not called a PID, and those of a date. */
+ * that at p and those of a date. */
 static uint64_t words_of(const char *line, const char *p, const char *end)
 {
     uint64_t hash = 1;
@@ -119,8 +110,6 @@ static uint64_t words_of(const char *line, const char *p, const char *end)
     for (const char *s = line; s < end; s++)
         if (isalpha((unsigned char)*s))
             hash = (hash ^ (unsigned char)*s) * 0x100000001b3;
-    if (is_pid(line, p))
-        return hash;
     for (const char *s = mt_take_blanks(line, p); s < p; s = mt_take_blanks(s, p)) {
         size_t n = 0;
         while (s + n < p && s[n] != ' ')
@@ -133,23 +122,43 @@ static uint64_t words_of(const char *line, const char *p, const char *end)
     return hash;
 }
 
-/* The last number of a line, if it may be a PID; else 0. */
+/* The number behind "pid", "PID:", "pid=" or "/proc/", whatever else the line says; or NULL. */
+static const char *named_pid(const char *line, const char *end)
+{
+    static const char proc[] = "/proc/";
+    for (const char *p = line; end - p > 3; p++) {
+        const char *number = p + 3;
+        const bool pid =
+            strncasecmp(p, "pid", 3) == 0 && (p == line || !isalpha((unsigned char)p[-1]));
+        while (pid && mt_is_one_of(number, end, " :="))
+            number++;
+        if (begins(p, (size_t)(end - p), proc))
+            number = p + sizeof proc - 1;
+        if (number > p + 3 && number < end && isdigit((unsigned char)*number))
+            return number;
+    }
+    return NULL;
+}
+
+/* The PID of a line, or its last number, if that may be one; else 0. */
 static struct mt_text_kernel_head head_of(const char *line, const char *end)
 {
-    enum { LEAST = 100, LONGEST = 1024 };
+    enum { LEAST = 100, LONGEST = 1024, NAMED = 1 };
     static const struct mt_text_kernel_head none = {0};
-    const char *p = end;
-    struct mt_text_kernel_head head;
+    struct mt_text_kernel_head head = {.words = NAMED};
+    if (end - line > LONGEST)
+        return none;
+    const char *named = named_pid(line, end), *p = end;
     while (p > line && !isdigit((unsigned char)p[-1]))
         p--;
     while (p > line && isdigit((unsigned char)p[-1]))
         p--;
-    const char *behind = end - line > LONGEST ? NULL : mt_take_number(p, end, &head.number);
+    const char *behind = mt_take_number(named ? named : p, end, &head.number);
     if (!behind || head.number < LEAST)
         return none;
-    const bool path = mt_is_one_of(behind, end, "/"); /* "/proc/4711/status" */
-    const bool amount = !path && mt_text_is_counted(behind, end);
-    head.words = amount || (p > line && strchr(".,:", p[-1])) ? 0 : words_of(line, p, end);
+    if (!named && (mt_text_is_counted(behind, end) || (p > line && strchr(".,:", p[-1]))))
+        return none;
+    head.words = named ? head.words : words_of(line, p, end);
     return head.words ? head : none;
 }
 

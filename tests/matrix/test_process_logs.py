@@ -268,6 +268,7 @@ HEADS = {
     "english": lambda i, pid: f"Sat 28 Nov 2026 10:00:{i % 60:02} AM CET {pid}",
     "german": lambda i, pid: f"28.11.2026 10:00 {pid}",
     "sample": lambda i, pid: f"sample {i} pid {pid}",
+    "command": lambda i, pid: f"pid {pid}: python part{pid % 4}.py --epochs 10",
     "path": lambda i, pid: f"==> /proc/{pid}/status <==",
     "named": lambda i, pid: f"trainer-{pid % 4} {pid}",
 }
@@ -284,4 +285,4 @@ asked("pattern_in_turns", (f"{k}: it {i} mem {700 + (3 * i if k else 0)} MB" for
 asked("pattern", (f"{k}: it {i} mem {700 + (3 * i if k else 0)} MB" for i in range(60) for k in ((0, 1), (1, 0), (1, 0))[i % 3]), PER_STEP, WORSE, 2, "it {step} mem {rss}")
 asked("pattern_step", (f"[{i}] epoch {k} mem {700 + i % 3} MB" for k in range(2) for i in range(60)), PER_STEP, FINE, 1, "^.{step}.*mem {rss}")
 
-m.finish(290)
+m.finish(300)
