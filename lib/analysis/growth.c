@@ -134,24 +134,17 @@ static double border(const struct curve *c, double at)
     return c->steps ? floor(at) : at;
 }
 
-static void fit(const struct curve *c, const struct of_part *of, double from, double to, int n,
-                struct fit *out)
+/* Of n parts, what they stand for, and where they are, in units. */
+static void fit_parts(const int64_t *v, const double *at, int n, struct fit *out)
 {
-    int64_t v[PARTS] = {0};
-    double at[PARTS + 1] = {0}, squares = 0, low = INFINITY, high = -INFINITY;
+    double squares = 0, low = (double)v[0], high = low;
     const int half = n / 2, last = n - 1;
-    for (int i = 0; i <= n; i++)
-        at[i] = i < n ? border(c, from + (to - from) * i / n) : to;
-    for (int i = 0; i < n; i++) {
-        v[i] = of->level_b(c->l, time_of(c, at[i]), time_of(c, at[i + 1]));
-        low = fmin(low, (double)v[i]);
-        high = fmax(high, (double)v[i]);
-        at[i] += (at[i + 1] - at[i]) * of->where;
-    }
     out->units = at[last] - at[0];
     out->rate = ((double)v[last] - (double)v[0]) / out->units;
     out->fell = 0;
     for (int i = 1, top = 0; i < n; i++) {
+        low = fmin(low, (double)v[i]);
+        high = fmax(high, (double)v[i]);
         top = v[i] > v[top] ? i : top;
         out->fell = fmax(out->fell, (double)v[top] - (double)v[i]);
         double one = ((double)v[i] - (double)v[i - 1]) / (at[i] - at[i - 1]);
@@ -162,6 +155,20 @@ static void fit(const struct curve *c, const struct of_part *of, double from, do
     out->early = ((double)v[half] - (double)v[0]) / (at[half] - at[0]);
     out->late = ((double)v[last] - (double)v[half]) / (at[last] - at[half]);
     out->level_b = v[last];
+}
+
+static void fit(const struct curve *c, const struct of_part *of, double from, double to, int n,
+                struct fit *out)
+{
+    int64_t v[PARTS] = {0};
+    double at[PARTS + 1] = {0};
+    for (int i = 0; i <= n; i++)
+        at[i] = i < n ? border(c, from + (to - from) * i / n) : to;
+    for (int i = 0; i < n; i++) {
+        v[i] = of->level_b(c->l, time_of(c, at[i]), time_of(c, at[i + 1]));
+        at[i] += (at[i + 1] - at[i]) * of->where;
+    }
+    fit_parts(v, at, n, out);
 }
 
 /* ---- verdicts ---- */
@@ -330,8 +337,16 @@ static bool rises_by_steps(const struct fit *f)
     return f->rate * f->units > DIPS * f->fell && f->early > f->late * SLOWS;
 }
 
-/* Whether the mean of so many that print alike, or the most, grows by more than the least does,
- * over so many units. */
+/* Whether so many that print alike, of whom this is the fit, have one that grows by more than the
+ * least does. */
+static bool is_hidden(const struct fit *f, double least, double alike)
+{
+    double off = rises_by_steps(f) ? 0 : f->off;
+    double more = ((f->rate - off) * f->units - least - LATE) * alike;
+    return more > flat_of(f->level_b) && goes_on(f, SLOWS);
+}
+
+/* Whether the mean of those that print alike, or the most, grows, over so many units. */
 static bool one_grows(const struct curve *c, const struct mt_growth *g, double from, double units)
 {
     const double alike = fmax(c->steps ? (double)g->look_n / g->units : 0, 2);
@@ -340,12 +355,81 @@ static bool one_grows(const struct curve *c, const struct mt_growth *g, double f
     struct fit f;
     for (int i = 0; i < 2 && n >= COARSE; i++) {
         fit(c, of[i], from, from + units, n, &f);
-        double off = rises_by_steps(&f) ? 0 : f.off;
-        double more = ((f.rate - off - fmax(g->most, 0)) * f.units - LATE) * (i ? 1 : alike);
-        if (more > flat_of(f.level_b) && goes_on(&f, SLOWS))
+        if (is_hidden(&f, fmax(g->most, 0) * f.units, i ? 1 : alike))
             return true;
     }
     return false;
+}
+
+/* ---- rounds: without steps, each of those that print alike prints once in one ---- */
+
+enum { MOST_ALIKE = 64, MOST_LOOKS = 1 << 20, ROUNDS = 2 * PARTS };
+
+struct looks {
+    MT_VEC(double) b; /* as the looks saw them, bytes */
+};
+
+static void find_looks(const struct mt_levels *l, const struct mt_growth *g, struct looks *out)
+{
+    int64_t last = mt_levels_before(l, g->to_ns);
+    for (int64_t i = mt_levels_before(l, g->from_ns) + 1; i <= last; i++) {
+        const struct mt_level *v = &l->all.v[i];
+        int64_t n = i < last ? v[1].record - v->record : 1;
+        for (; n > 0 && out->b.n < MOST_LOOKS; n--)
+            *mt_vec_push(&out->b) = (double)v->level_b;
+    }
+}
+
+static double mean_of_looks(const struct looks *l, size_t from, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += l->b.v[from + i];
+    return sum / (double)n;
+}
+
+/* How much the means of so many looks differ from one to the next, as if looks were each by
+ * itself. */
+static double unrest(const struct looks *l, size_t n)
+{
+    double squares = 0, before = mean_of_looks(l, 0, n);
+    const size_t blocks = l->b.n / n;
+    for (size_t i = 1; i < blocks; i++) {
+        double mean = mean_of_looks(l, i * n, n);
+        squares += (mean - before) * (mean - before);
+        before = mean;
+    }
+    return squares / (double)(blocks - 1) * (double)n;
+}
+
+/* The fewest looks whose means hardly differ, though looks do; 0: there are none. */
+static size_t round_of(const struct looks *l)
+{
+    enum { LESS = 10 };
+    const double single = l->b.n >= ROUNDS ? unrest(l, 1) : 0;
+    size_t n = 2;
+    while (n <= MOST_ALIKE && l->b.n / n >= ROUNDS && unrest(l, n) > single / LESS)
+        n++;
+    return single > 0 && n <= MOST_ALIKE && l->b.n / n >= ROUNDS ? n : 0;
+}
+
+static bool rounds_grow(const struct curve *c, const struct mt_growth *g)
+{
+    struct looks l = {0};
+    struct fit f;
+    int64_t v[PARTS];
+    double at[PARTS];
+    find_looks(c->l, g, &l);
+    const size_t round = round_of(&l), rounds = round ? l.b.n / round : 0;
+    for (size_t i = 0; i < PARTS && round; i++) {
+        const size_t from = rounds * i / PARTS, to = rounds * (i + 1) / PARTS;
+        v[i] = kept_apart(mean_of_looks(&l, from * round, (to - from) * round));
+        at[i] = (double)(from + to) / 2;
+    }
+    if (round)
+        fit_parts(v, at, PARTS, &f);
+    mt_vec_free(&l.b);
+    return round && is_hidden(&f, fmax(g->most, 0) * g->units, (double)round);
 }
 
 /* Several processes that print alike are one curve, whose least is of the lowest. The last step may
@@ -355,7 +439,8 @@ static void doubt_least(const struct curve *c, struct mt_growth *g)
     double units = g->units - (c->steps ? 1 : 0), half = border(c, units / 2);
     double from = units_at(c, g->from_ns);
     g->hides = g->known && c->wanted->alike &&
-               (one_grows(c, g, from, units) || one_grows(c, g, from + units - half, half));
+               (one_grows(c, g, from, units) || one_grows(c, g, from + units - half, half) ||
+                (!c->steps && rounds_grow(c, g)));
     g->rose |= g->hides;
     if (g->hides && g->verdict != MT_GROWTH_GROWS)
         g->verdict = MT_GROWTH_UNKNOWN;

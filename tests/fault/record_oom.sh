@@ -32,8 +32,14 @@ grep -q "out-of-memory killer killed it" err || fail "the summary does not tell 
 "$MEMTOOL" info oom --format csv | grep -q "^file.pid,[0-9]*$" || fail "the PID is not in the run"
 has=$("$MEMTOOL" memory oom --format csv 2>>err | awk -F, '$2 == "cgroup" { print int($4 / 1048576) }')
 if [ -z "$has" ] || [ "$has" -lt 18 ] || [ "$has" -gt 60 ]; then fail "the control group has $has MiB"; fi
-in_group "$MEMTOOL" record --name child -- sh -c './phases malloc 20 wait 100 malloc 60; exit 3' 2>err
-[ $? = 3 ] || fail "the exit code"
+# on a busy machine the kernel may take another one of the group, too, before the first has given back its memory
+for try in 1 2 3; do
+    in_group "$MEMTOOL" record --name "child-$try" -- sh -c './phases malloc 20 wait 100 malloc 60; exit 3' 2>err
+    code=$?
+    [ $code != 137 ] || continue
+    break
+done
+[ $code = 3 ] || fail "the exit code is $code"
 grep -q "killed a process beside it or a child" err || fail "the summary does not tell of the child"
 "$MEMTOOL" record --name moved -- sh -c "./phases wait 100; echo 0 >$group/cgroup.procs; ./phases wait 800" 2>err || fail "exit $?"
 grep -q "^memtool: [12] process[es]* ran in another control group: cgroup is without" err || fail "record does not tell of the other group"

@@ -172,6 +172,16 @@ asked("alike_no_steps", no_steps, ("--max-peak", "2GiB"), FINE, 1)
 m.run("leaks", "alike_no_steps", "--fail", codes=(CANNOT,))
 asked("alike_no_steps_one", no_steps, ("--max-peak", "2GiB"), FINE, 1, processes="one")
 m.run("leaks", "alike_no_steps_one", "--fail", codes=(FINE,))
+# without steps each prints once in a round, whatever the order in it
+for n, apart_mb in (3, 1000), (8, 30):
+    for grows in range(n):
+        for mixed in (False, True):
+            name = f"alike_rounds_{n}_{grows}_{mixed}"
+            lines = alike(n, lambda k, i: 700 + apart_mb * k + (10 * i if k == grows else i % 3), 200) if mixed else (f"step {i} rss {700 + apart_mb * k + (10 * i if k == grows else i % 3)} MB" for i in range(200) for k in range(n))
+            asked(name, (line.split(" ", 2)[2] for line in lines), ("--max-peak", "20GiB"), FINE, 1)
+            m.run("leaks", name, "--fail", codes=(WORSE, CANNOT))
+asked("alike_rounds_flat", (line.split(" ", 2)[2] for line in alike(8, lambda k, i: 700 + 30 * k + i % 3, 200)), ("--max-peak", "20GiB"), FINE, 1)
+m.run("leaks", "alike_rounds_flat", "--fail", codes=(FINE,))
 asked("alike_one", alike(2, lambda k, i: 700 + (2 * i if k else i % 3)), PER_STEP, FINE, 1, processes="one")
 asked("alike_all_grow", alike(3, lambda k, i: 700 + 10 * k + 3 * i), PER_STEP, WORSE, 1)
 asked("alike_warm_up", alike(2, lambda k, i: 700 + (10 * min(i, 12) if k else i % 3)), PER_STEP, FINE, 1)
