@@ -36,10 +36,10 @@ if [ -z "$has" ] || [ "$has" -lt 18 ] || [ "$has" -gt 60 ]; then fail "the contr
 for try in 1 2 3; do
     in_group "$MEMTOOL" record --name "child-$try" -- sh -c './phases malloc 20 wait 100 malloc 60; exit 3' 2>err
     code=$?
-    [ $code != 137 ] || continue
+    [ "$code" != 137 ] || continue
     break
 done
-[ $code = 3 ] || fail "the exit code is $code"
+[ "$code" = 3 ] || fail "the exit code is $code"
 grep -q "killed a process beside it or a child" err || fail "the summary does not tell of the child"
 "$MEMTOOL" record --name moved -- sh -c "./phases wait 100; echo 0 >$group/cgroup.procs; ./phases wait 800" 2>err || fail "exit $?"
 grep -q "^memtool: [12] process[es]* ran in another control group: cgroup is without" err || fail "record does not tell of the other group"
