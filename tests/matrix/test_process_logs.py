@@ -151,8 +151,15 @@ asked("late_epochs", [*FIRST, *(f"{1 + i // 30}: step {i} rss 700 MB" for i in r
 # what is more than the limit is that of some process, whoever it is
 asked("doubt_peak", in_turns(2, TAGS["mpiexec"], lambda i: 700), ("--max-peak", "600MiB"), WORSE, 1)
 # lines of several ranks that print alike, or of several points of a step: the lowest alone is no evidence
-def alike(n, rss, steps=100):
-    return (f"step {i} rss {rss(k, i)} MB" for i in range(steps) for k in sorted(range(n), key=lambda k: hashlib.md5(b"%d %d" % (k, i)).digest()))
+def alike(n, rss, steps=100, mixed=True):
+    """Each of n ranks prints once in a step, in an order that changes, or always the same."""
+    for i in range(steps):
+        for k in sorted(range(n), key=lambda k: hashlib.md5(b"%d %d" % (k, i)).digest() if mixed else k):
+            yield f"step {i} rss {rss(k, i)} MB"
+
+
+def without_steps(lines):
+    return (line.split(" ", 2)[2] for line in lines)
 
 
 for n in (2, 3, 8):
@@ -161,13 +168,13 @@ for n in (2, 3, 8):
         name = f"alike_grows_{n}_{grows}"
         asked(name, alike(n, lambda k, i: 700 + 10 * k + (2 * i if k == grows else i % 3)), PER_STEP, CANNOT, 1)
         m.run("leaks", name, "--fail", codes=(CANNOT,))
-apart = [f"step {i + k} rss {700 + (4 * i if k else i % 3)} MB" for i in range(0, 100, 5) for k in (5, 0) for i in range(i, i + 5)]
-asked("alike_out_of_step", apart, PER_STEP, CANNOT, 1)
+ahead = (f"step {i + k} rss {700 + (4 * i if k else i % 3)} MB" for at in range(0, 100, 5) for k in (5, 0) for i in range(at, at + 5))
+asked("alike_out_of_step", ahead, PER_STEP, CANNOT, 1)
 # in few large steps, as what epochs leave is
 for steps, every in (300, 60), (12, 3):
     asked(f"alike_epochs_{steps}", alike(2, lambda k, i, every=every, least=500 - steps // 3: least + 225 * (i // every) if k else 505 + i % 2, steps), PER_STEP, CANNOT, 1)
     m.run("leaks", f"alike_epochs_{steps}", "--fail", codes=(CANNOT,))
-no_steps = [line.split(" ", 2)[2] for line in alike(2, lambda k, i: 700 + (5 * i if k else i % 3))]
+no_steps = list(without_steps(alike(2, lambda k, i: 700 + (5 * i if k else i % 3))))
 asked("alike_no_steps", no_steps, ("--max-peak", "2GiB"), FINE, 1)
 m.run("leaks", "alike_no_steps", "--fail", codes=(CANNOT,))
 asked("alike_no_steps_one", no_steps, ("--max-peak", "2GiB"), FINE, 1, processes="one")
@@ -177,10 +184,10 @@ for n, apart_mb in (3, 1000), (8, 30):
     for grows in range(n):
         for mixed in (False, True):
             name = f"alike_rounds_{n}_{grows}_{mixed}"
-            lines = alike(n, lambda k, i: 700 + apart_mb * k + (10 * i if k == grows else i % 3), 200) if mixed else (f"step {i} rss {700 + apart_mb * k + (10 * i if k == grows else i % 3)} MB" for i in range(200) for k in range(n))
-            asked(name, (line.split(" ", 2)[2] for line in lines), ("--max-peak", "20GiB"), FINE, 1)
+            lines = alike(n, lambda k, i: 700 + apart_mb * k + (10 * i if k == grows else i % 3), 200, mixed)
+            asked(name, without_steps(lines), ("--max-peak", "20GiB"), FINE, 1)
             m.run("leaks", name, "--fail", codes=(WORSE, CANNOT))
-asked("alike_rounds_flat", (line.split(" ", 2)[2] for line in alike(8, lambda k, i: 700 + 30 * k + i % 3, 200)), ("--max-peak", "20GiB"), FINE, 1)
+asked("alike_rounds_flat", without_steps(alike(8, lambda k, i: 700 + 30 * k + i % 3, 200)), ("--max-peak", "20GiB"), FINE, 1)
 m.run("leaks", "alike_rounds_flat", "--fail", codes=(FINE,))
 asked("alike_one", alike(2, lambda k, i: 700 + (2 * i if k else i % 3)), PER_STEP, FINE, 1, processes="one")
 asked("alike_all_grow", alike(3, lambda k, i: 700 + 10 * k + 3 * i), PER_STEP, WORSE, 1)
