@@ -178,9 +178,10 @@ unsigned mt_by_about(const struct mt_by *by)
 {
     unsigned about = 0;
     for (int k = 0; k < by->n; k++)
-        about |= by->v[k] == MT_BY_STEP                              ? MT_ABOUT_STEPS
-                 : by->v[k] == MT_BY_FORWARD                         ? MT_ABOUT_FORWARD
-                 : by->v[k] == MT_BY_SITE || by->v[k] == MT_BY_SCOPE ? MT_ABOUT_SCOPES
-                                                                     : 0u;
+        about |= by->v[k] == MT_BY_STEP                                ? MT_ABOUT_STEPS
+                 : by->v[k] == MT_BY_FORWARD                           ? MT_ABOUT_FORWARD
+                 : by->v[k] == MT_BY_CATEGORY || by->v[k] == MT_BY_WHY ? MT_ABOUT_CATEGORIES
+                 : by->v[k] == MT_BY_SITE || by->v[k] == MT_BY_SCOPE   ? MT_ABOUT_SCOPES
+                                                                       : 0u;
     return about;
 }

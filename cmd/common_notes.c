@@ -30,6 +30,8 @@ void mt_report_about(struct mt_report *report, const struct mt_run *run,
                      const struct mt_run_device *device, unsigned shown)
 {
     bool bounded = !device || mt_device_is_bounded(device);
+    shown |= bounded ? MT_ABOUT_UNSEEN : 0u;
+    shown |= device && device->only ? MT_ABOUT_CATEGORIES : 0u;
     mt_report_run(report, 0, run->id, run->name, run->time_unit);
     if (device)
         mt_report_param(report, "device", mt_cell_text(mt_report_text(report, device->name)));
@@ -38,7 +40,7 @@ void mt_report_about(struct mt_report *report, const struct mt_run *run,
                         mt_cell_text(mt_report_text(report, mt_device_categories(device))));
     if (device)
         mt_report_narrowed(report, run, device);
-    mt_notes_of_run(report, run->name, &run->notes, bounded ? shown | MT_ABOUT_UNSEEN : shown);
+    mt_notes_of_run(report, run->name, &run->notes, shown);
 }
 
 void mt_note_recorders(struct mt_report *report, const struct mt_run *a, const struct mt_run *b)

@@ -215,6 +215,7 @@ LEVELS = ["table", "tree", "peak", "timeline", "memory", "advise", "advise --bat
 END = ["table", "tree", "leaks", "memory", "diff", "leaks over runs", "check --max-at-end 1TiB"]
 SITES = ["table", "tree", "peak", "leaks", "timeline --by site", "diff", "leaks over runs", "check --max-peak 1TiB --op a"]
 SUMS = ["table", "tree", "memory", "diff", "check --max-alloc-growth 900%"]
+CATEGORIES = ["table --by category", "tree --category parameters", "peak --by category", "peak --category parameters", "timeline --by category", "diff"]
 STEPS = ["table --by step", "peak --per step", "leaks", "diff", "leaks over runs", "check --max-growth-per-step 1TiB", "check --max-peak-growth 900%"]
 TIMES = ["peak", "timeline", "diff"]
 DURATIONS = ["table", "tree", "diff"]
@@ -269,9 +270,9 @@ CASES = {
     "steps_rounds": (made("two_optimizers"), STEPS),
     "steps_unknown": (made("random0"), ["leaks", "diff", "leaks over runs", "check --max-growth-per-step 1TiB"]),
     "steps_unmarked": (trace(steps_unmarked), SITES),
-    "parameters_unknown": (trace(learns), []),
-    "state_unknown": (trace(learns_by_rmsprop), []),
-    "gradients_unknown": (trace(learns), []),
+    "parameters_unknown": (trace(learns), CATEGORIES),
+    "state_unknown": (trace(learns_by_rmsprop), CATEGORIES),
+    "gradients_unknown": (trace(learns), CATEGORIES),
     "steps_processes": (made("processes"), ["leaks", "diff", "leaks over runs", "check --max-growth-per-step 1TiB"]),
     "steps_renumbered": (corpus("pickle/marks-odd"), STEPS),
     "kinds_left_out": (default_kinds, END),
