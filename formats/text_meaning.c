@@ -296,21 +296,29 @@ static bool is_behind_device(const char *name, const char *end)
     return is_last(name, &end, of_devices) && !is_when(name, end);
 }
 
+/* Whether the device is torch, as what a program uses: "torch process memory usage". */
+static bool is_of_program(const char *device, const char *usage)
+{
+    static const char *const own[] = {"process", "python", "program"};
+    bool found = false;
+    for (size_t i = 0; i < MT_ARRAY_LEN(own) && strncmp(device, "torch", 5) == 0; i++) {
+        const char *at = find_word(device, own[i]);
+        found |= at && at < usage;
+    }
+    return found;
+}
+
 /* "GPU process memory usage", not "torch process memory usage", nor "after import torch: process
  * memory usage". */
 static bool is_usage_of_device(const char *name, const char *usage)
 {
-    static const char *const own[] = {"process", "python", "program"};
     for (size_t i = 0; of_devices[i]; i++) {
         for (const char *at = strstr(name, of_devices[i]); at && at < usage;
              at = strstr(at + 1, of_devices[i])) {
             const char *end = at;
-            bool programs = false;
-            for (size_t k = 0; k < MT_ARRAY_LEN(own) && i == 0; k++) /* torch */
-                programs |= find_word(at, own[k]) && find_word(at, own[k]) < usage;
             while (end > name && end[-1] != ' ')
                 end--;
-            if (!programs && !is_when(name, end > name ? end - 1 : name))
+            if (!is_of_program(at, usage) && !is_when(name, end > name ? end - 1 : name))
                 return true;
         }
     }
